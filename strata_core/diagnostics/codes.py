@@ -1,0 +1,80 @@
+"""The registry of diagnostic codes: one row per code, with the meaning that never changes.
+
+Families (design `language.md`): E00x syntax, E01x contract, E02x names, E03x planning, E05x types,
+E06x functions and windows, E07x declarations, E08x write pin, E09x engines and store, W0xx lints.
+To add a code is to add a row; a test holds that every code that is raised stands here and is raised
+by some test.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+CODES = MappingProxyType(
+    {
+        # E00x syntax
+        "E001": "syntax error",
+        "E002": "source text cannot be read",
+        "E003": "literal out of range",
+        # E01x contract conformance, phase A (Seed 0 §5 A)
+        "E010": "contract field missing from the output",
+        "E011": "type does not conform to the contract",
+        "E012": "nullable column where the contract promises nonnull",
+        "E013": "protected or primary-key column missing",
+        "E014": "value outside the contract's enum",
+        # E02x names
+        "E020": "unknown table",
+        "E021": "unknown column",
+        "E022": "ambiguous column",
+        "E023": "duplicate name",
+        "E024": "unknown contract or domain",
+        "E025": "unknown function",
+        "E026": "models form a cycle",
+        "E027": "unknown model in a pipeline or command",
+        # E03x planning, phase B (Seed 0 §5 B)
+        "E030": "source or column missing",
+        "E031": "column renamed upstream",
+        "E032": "column narrowed upstream",
+        "E033": "source cannot be read",
+        # E05x types (Seed 0 §1, §2)
+        "E050": "operand types do not fit",
+        "E051": "types cannot be compared",
+        "E052": "mixed currency",
+        "E053": "condition is not bool",
+        "E054": "branches have no common type",
+        "E055": "unresolved column type",
+        "E056": "cast is not possible",
+        "E057": "money needs an explicit rounding",
+        # E06x functions and windows
+        "E060": "wrong arguments",
+        "E061": "aggregate outside an aggregate",
+        "E062": "column that is neither grouped nor aggregated",
+        "E063": "window not allowed here",
+        "E064": "function depends on an order and none is given",
+        # E07x declarations
+        "E070": "declaration is not valid",
+        "E071": "statement is not valid here",
+        "E072": "type is not valid",
+        "E073": "project configuration is not valid",
+        # E08x write pin, phase C (Seed 0 §5 C)
+        "E080": "physical type differs from the contract",
+        "E081": "null in a nonnull column",
+        "E082": "value outside the enum",
+        "E083": "duplicate in a unique column or key",
+        "E084": "column missing from the data",
+        "E085": "data is older than the contract's freshness",
+        "E086": "assertion violated",
+        "E087": "join matched more rows than expected",
+        # E09x engines and store
+        "E090": "computation failed",
+        "E091": "engine out of resources",
+        "E092": "store cannot be read or written",
+        "E093": "another apply published first",
+        "E094": "artifact does not match its manifest",
+        "E095": "nothing published under this name",
+        # W0xx lints
+        "W001": "model has no contract",
+        "W004": "classified column without a mask",
+        "W005": "join is not used",
+    }
+)

@@ -1,0 +1,99 @@
+"""What the program says about a person's input: one type for language, store and contract engine.
+
+A `Diagnostic` is a value. Passes return diagnostics; only `StrataError` carries one upward as an
+exception, where a caller asked for a result that cannot exist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How much a diagnostic matters: an error blocks the model, a warning does not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of one source file. Lines and columns count from 1 in code points; the end is exclusive."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __post_init__(self) -> None:
+        if (self.end_line, self.end_column) < (self.line, self.column):
+            raise ValueError(f"span ends before it starts: {self}")
+
+    def to(self, other: Span) -> Span:
+        """The stretch from the start of this span to the end of `other`, in the same file."""
+        return replace(self, end_line=other.end_line, end_column=other.end_column)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A second place that explains a diagnostic ("declared nonnull here")."""
+
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding: a stable code, a place, what is wrong (`message`), and how to fix it (`fix`).
+
+    `span` is absent only where no source text exists (a missing file, an unreadable store).
+    `label` is the short remark printed under the marked operand. `field_path` names a place inside
+    a structured document or table (`contracts.PaidOrders.amount`).
+    """
+
+    code: str
+    message: str
+    span: Span | None = None
+    severity: Severity = Severity.ERROR
+    label: str | None = None
+    fix: str | None = None
+    notes: tuple[str, ...] = ()
+    related: tuple[Related, ...] = ()
+    field_path: str | None = None
+
+    @property
+    def blocks(self) -> bool:
+        """Whether this finding blocks compilation, publication or promotion (Seed 2, "Diagnostics")."""
+        return self.severity is Severity.ERROR
+
+
+class StrataError(Exception):
+    """A request that cannot be answered, with the diagnostics that say why."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        if not diagnostics:
+            raise ValueError("a StrataError carries at least one diagnostic")
+        super().__init__("; ".join(f"{d.code}: {d.message}" for d in diagnostics))
+        self.diagnostics = diagnostics
+
+
+def has_errors(diagnostics: tuple[Diagnostic, ...] | list[Diagnostic]) -> bool:
+    """Whether any of `diagnostics` blocks."""
+    return any(d.blocks for d in diagnostics)
+
+
+def in_order(diagnostics: tuple[Diagnostic, ...] | list[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """`diagnostics` without repetitions, by file, place and code; those without a place come first."""
+
+    def key(d: Diagnostic) -> tuple[object, ...]:
+        s = d.span
+        place = (s.file, s.line, s.column, s.end_line, s.end_column) if s else ("", 0, 0, 0, 0)
+        return (*place, d.code, d.message)
+
+    return tuple(sorted(dict.fromkeys(diagnostics), key=key))  # type: ignore[type-var]
