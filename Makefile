@@ -1,0 +1,57 @@
+# Strata: one command for each thing one wants to do. `make` lists them.
+
+# The first Python from 3.11 to 3.13 on the PATH; `make demo PYTHON=/path/to/python` names another.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+STAGE := scripts/stage
+JOBS ?= 2
+export DAGSTER_HOME := $(CURDIR)/.dagster
+export DBT_SEND_ANONYMOUS_USAGE_STATS := false
+
+.DEFAULT_GOAL := help
+.PHONY: help demo ui staged test lint format clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: .venv/.installed-demo .dagster/dagster.yaml staged ## real data through dbt, Strata and Dagster (a few minutes the first time)
+	@$(STAGE) "materialize every asset" dagster $(BIN)/dagster asset materialize --select '*' -m definitions
+	@$(BIN)/python -m strata_dagster.summary
+	@echo "Open the Dagster UI with: make ui"
+
+ui: .venv/.installed-demo .dagster/dagster.yaml staged ## the Dagster UI of the demo, on the loopback interface
+	@$(BIN)/dagster dev -w workspace.yaml
+
+staged: .venv/.installed-demo ## the flights data, extracted and staged by dbt
+	@$(STAGE) "extract the flights data" data $(BIN)/python -m demo.fetch
+	@$(STAGE) "stage it with dbt (build and tests)" dbt sh -c 'cd dbt_project && ../$(BIN)/dbt build --quiet --no-use-colors'
+
+test: .venv/.installed-test lint staged ## lint, types, import rules and every test
+	@$(BIN)/pytest -q -n $(JOBS)
+
+lint: .venv/.installed-test ## the checks that need no run: ruff, mypy, import-linter
+	@$(STAGE) "ruff check" ruff-check $(BIN)/ruff check .
+	@$(STAGE) "ruff format" ruff-format $(BIN)/ruff format --check .
+	@$(STAGE) "mypy (strict)" mypy $(BIN)/mypy
+	@$(STAGE) "import rules" imports $(BIN)/lint-imports
+
+format: .venv/.installed-test ## lay out the Python code
+	@$(BIN)/ruff check --fix-only -q . && $(BIN)/ruff format -q .
+
+clean: ## remove everything that the other commands made
+	@rm -rf .venv .dagster .strata .generated data logs dbt_project/target dbt_project/logs \
+		.mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "Strata needs Python 3.11, 3.12 or 3.13; none is on the PATH (make PYTHON=… names one)."; exit 2; }
+	@$(STAGE) "create .venv with $(notdir $(PYTHON))" venv $(PYTHON) -m venv .venv
+
+# One rule for both extras; the test extra holds the demo extra, so that it stamps both.
+.venv/.installed-%: .venv/bin/python pyproject.toml constraints.txt
+	@$(STAGE) "install what constraints.txt pins ($*)" install-$* \
+		$(BIN)/python -m pip install --disable-pip-version-check --no-input -q -c constraints.txt -e '.[$*]'
+	@touch $@ $(if $(filter test,$*),.venv/.installed-demo)
+
+.dagster/dagster.yaml: dagster.yaml
+	@mkdir -p .dagster && cp dagster.yaml $@
