@@ -1,0 +1,270 @@
+"""Constructors of relation nodes: each computes what is known of its output and checks its invariants.
+
+Shapes: a constructor takes finished inputs and typed expressions over their columns and returns a node whose
+`schema` holds columns, keys, origins and row-shaping edges (Seed 0 §4). Misuse by the program is a
+`ValueError`; mistakes in a model are found before, by `analysis`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ..types import Bool
+from .expressions import (
+    AggregateCall,
+    Call,
+    ColumnRef,
+    Expr,
+    SortKey,
+    WindowCall,
+    columns_read,
+    conjuncts,
+)
+from .nodes import (
+    Aggregate,
+    AggregateItem,
+    Filter,
+    Item,
+    Join,
+    JoinKind,
+    Limit,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Window,
+    WindowItem,
+)
+from .refine import refine
+from .schema import Column, Key, Origin, Role, RowEdge, Schema, Transform, minimal_keys
+
+
+def scan(table: str, columns: Iterable[Column], keys: Iterable[Key] = ()) -> Scan:
+    """All rows of `table`; its columns originate in themselves."""
+    own = tuple(replace(c, origins=(Origin(table, c.name),)) for c in columns)
+    return Scan(table, Schema(own, minimal_keys(set(keys))))
+
+
+def ref(relation: Relation, name: str) -> ColumnRef:
+    """A reference to a column of `relation`."""
+    return ColumnRef(name, relation.schema[name].inferred)
+
+
+def filter_rows(input: Relation, predicate: Expr) -> Filter:
+    """The rows for which `predicate` is true; narrows what is known of the columns it tests."""
+    _require_bool(predicate)
+    schema = input.schema
+    edges = schema.edges | edges_of([predicate], schema, Role.FILTER)
+    return Filter(input, predicate, Schema(refine(schema.columns, predicate), schema.keys, edges))
+
+
+def project(input: Relation, items: Iterable[Item], *, renames: Transform = Transform.PASSTHROUGH) -> Project:
+    """Exactly `items`. `renames` is the transform of a bare column that takes a new name."""
+    items = tuple(items)
+    schema = input.schema
+    columns = tuple(Column(i.name, i.expr.inferred, origins_of(i.name, i.expr, schema, renames)) for i in items)
+    aliases: dict[str, str] = {}
+    for item in items:
+        if isinstance(item.expr, ColumnRef):
+            aliases.setdefault(item.expr.name, item.name)
+    keys = {frozenset(aliases[c] for c in key) for key in schema.keys if key <= aliases.keys()}
+    edges = schema.edges | conditional_edges([i.expr for i in items], schema)
+    return Project(input, items, Schema(columns, minimal_keys(keys), edges))
+
+
+def join(kind: JoinKind, left: Relation, right: Relation, on: Expr | None, *, right_unique: bool = False) -> Join:
+    """Pairs of rows for which `on` is true.
+
+    `right_unique` states that an `expect many_to_one` or `one_to_one` (checked at run time) holds, as if the
+    right side's join columns were a key of it.
+    """
+    if (on is None) != (kind is JoinKind.CROSS):
+        raise ValueError("every join but a cross join has a condition")
+    if on is not None:
+        _require_bool(on)
+    left_optional = kind is JoinKind.FULL
+    right_optional = kind in (JoinKind.LEFT, JoinKind.FULL)
+    keeps_right = kind not in (JoinKind.SEMI, JoinKind.ANTI)
+    pairs = equal_pairs(on, left.schema, right.schema)
+    edges = left.schema.edges | right.schema.edges
+    if on is not None:
+        both = Schema((*left.schema.columns, *right.schema.columns))
+        edges |= edges_of([on], both, Role.JOIN)
+    left_columns, right_columns = left.schema.columns, right.schema.columns
+    if on is not None and kind in (JoinKind.INNER, JoinKind.SEMI):
+        refined = refine((*left_columns, *right_columns), on)
+        left_columns, right_columns = refined[: len(left_columns)], refined[len(left_columns) :]
+    columns = tuple(_optional(c) if left_optional else c for c in left_columns)
+    if not keeps_right:
+        return Join(kind, left, right, on, Schema(columns, left.schema.keys, edges))
+    columns += tuple(_joined(_optional(c) if right_optional else c) for c in right_columns)
+    at_most_one_right = right_unique or right.schema.is_unique(frozenset(r for _, r in pairs))
+    at_most_one_left = left.schema.is_unique(frozenset(l_ for l_, _ in pairs))
+    keys: set[Key] = set()
+    if kind is not JoinKind.FULL:
+        if at_most_one_right:
+            keys |= left.schema.keys
+        if at_most_one_left and kind is not JoinKind.LEFT:
+            keys |= right.schema.keys
+        if not keys:
+            keys = {a | b for a in left.schema.keys for b in right.schema.keys}
+    return Join(kind, left, right, on, Schema(columns, minimal_keys(keys), edges))
+
+
+def aggregate_rows(input: Relation, keys: Iterable[Item], aggregates: Iterable[AggregateItem]) -> Aggregate:
+    """One row per distinct `keys`, which become a key of the output; exactly one row where there are none."""
+    keys, aggregates = tuple(keys), tuple(aggregates)
+    schema = input.schema
+    columns = tuple(Column(k.name, k.expr.inferred, _marked(k.expr, schema, Transform.GROUPED)) for k in keys)
+    columns += tuple(Column(a.name, a.call.inferred, _call_origins(a.call, schema)) for a in aggregates)
+    edges = schema.edges | edges_of([k.expr for k in keys], schema, Role.GROUP)
+    edges |= edges_of([s.expr for a in aggregates for s in a.call.order], schema, Role.SORT)
+    key = frozenset(k.name for k in keys)
+    renamed = {k.expr.name: k.name for k in keys if isinstance(k.expr, ColumnRef)}
+    finer = {frozenset(renamed[c] for c in known) for known in schema.keys if known <= renamed.keys()}
+    return Aggregate(input, keys, aggregates, Schema(columns, minimal_keys({key, *finer}), edges))
+
+
+def window_rows(input: Relation, items: Iterable[WindowItem]) -> Window:
+    """The input's columns and one more per item."""
+    items = tuple(items)
+    schema = input.schema
+    edges = schema.edges
+    for item in items:
+        shaping = [*item.call.partition, *(k.expr for k in item.call.order)]
+        edges |= edges_of(shaping, schema, Role.WINDOW)
+    columns = tuple(
+        Column(i.name, i.call.inferred, _union(_marked(a, schema, Transform.DERIVED) for a in i.call.args))
+        for i in items
+    )
+    keys = set(schema.keys)
+    for item in items:
+        if item.call.function == "row_number":
+            partition = [e.name for e in item.call.partition if isinstance(e, ColumnRef)]
+            if len(partition) == len(item.call.partition):
+                keys.add(frozenset({*partition, item.name}))
+    return Window(input, items, Schema((*schema.columns, *columns), minimal_keys(keys), edges))
+
+
+def sort_rows(input: Relation, keys: Iterable[SortKey]) -> Sort:
+    """The input in the order of `keys`."""
+    keys = tuple(keys)
+    schema = input.schema
+    return Sort(input, keys, replace_edges(schema, edges_of([k.expr for k in keys], schema, Role.SORT)))
+
+
+def limit_rows(input: Relation, keys: Iterable[SortKey], offset: int, count: int) -> Limit:
+    """Rows `offset` to `offset + count` in the order of `keys`, completed here to a total order."""
+    if offset < 0 or count < 0:
+        raise ValueError("offset and count are not negative")
+    schema = input.schema
+    order = total_order(tuple(keys), schema)
+    limited = replace_edges(schema, edges_of([k.expr for k in keys], schema, Role.SORT))
+    if count <= 1:
+        limited = Schema(limited.columns, frozenset({frozenset()}), limited.edges)
+    return Limit(input, order, offset, count, limited)
+
+
+def total_order(keys: tuple[SortKey, ...], schema: Schema) -> tuple[SortKey, ...]:
+    """`keys` completed with a key of the relation, else with all its columns by name (design: "canonical row order")."""
+    given = frozenset(k.expr.name for k in keys if isinstance(k.expr, ColumnRef))
+    if schema.is_unique(given):
+        return keys
+    candidates = sorted(schema.keys, key=lambda k: (len(k), sorted(k)))
+    rest = sorted(candidates[0] if candidates else schema.names)
+    return keys + tuple(SortKey(ColumnRef(n, schema[n].inferred)) for n in rest if n not in given)
+
+
+def replace_edges(schema: Schema, more: frozenset[RowEdge]) -> Schema:
+    """`schema` with further row-shaping edges."""
+    return Schema(schema.columns, schema.keys, schema.edges | more)
+
+
+def equal_pairs(on: Expr | None, left: Schema, right: Schema) -> tuple[tuple[str, str], ...]:
+    """The column pairs (left, right) that a join condition demands to be equal."""
+    pairs = []
+    for part in conjuncts(on) if on is not None else ():
+        match part:
+            case Call(function="eq", args=(ColumnRef(name=a), ColumnRef(name=b))):
+                if a in left and b in right:
+                    pairs.append((a, b))
+                elif b in left and a in right:
+                    pairs.append((b, a))
+            case _:
+                pass
+    return tuple(pairs)
+
+
+def origins_of(name: str, expr: Expr, schema: Schema, renames: Transform) -> tuple[Origin, ...]:
+    """Where the value of an output column comes from (Seed 0 §4 rules 1 and 2)."""
+    if isinstance(expr, ColumnRef):
+        own = schema[expr.name].origins
+        if expr.name == name or renames is Transform.PASSTHROUGH:
+            return own
+        return tuple(replace(o, transform=renames) if o.transform is Transform.PASSTHROUGH else o for o in own)
+    return _marked(expr, schema, Transform.DERIVED)
+
+
+def edges_of(exprs: Iterable[Expr], schema: Schema, role: Role) -> frozenset[RowEdge]:
+    """The row-shaping edges of expressions that decide about rows."""
+    names = frozenset(n for e in exprs for n in columns_read(e))
+    return frozenset(RowEdge(o.node, o.column, role) for n in names for o in schema[n].origins)
+
+
+def conditional_edges(exprs: Iterable[Expr], schema: Schema) -> frozenset[RowEdge]:
+    """Edges of the conditions of `case` and `if`: they choose a value without being part of it."""
+    conditions: list[Expr] = []
+    stack = list(exprs)
+    while stack:
+        match stack.pop():
+            case Call(function="case" | "if", args=args):
+                conditions.extend(args[i] for i in range(0, len(args) - len(args) % 2, 2))
+                stack.extend(args)
+            case Call(args=args):
+                stack.extend(args)
+            case _:
+                pass
+    return edges_of(conditions, schema, Role.CONDITIONAL)
+
+
+def _call_origins(aggregate: AggregateCall | WindowCall, schema: Schema) -> tuple[Origin, ...]:
+    return _union(_marked(a, schema, Transform.AGGREGATED) for a in aggregate.args)
+
+
+def _marked(expr: Expr, schema: Schema, transform: Transform) -> tuple[Origin, ...]:
+    origins = {replace(o, transform=transform) for n in columns_read(expr) for o in schema[n].origins}
+    return tuple(sorted(origins))
+
+
+def _union(parts: Iterable[tuple[Origin, ...]]) -> tuple[Origin, ...]:
+    return tuple(sorted({o for part in parts for o in part}))
+
+
+def _optional(column: Column) -> Column:
+    return replace(column, inferred=column.inferred.as_nullable())
+
+
+def _joined(column: Column) -> Column:
+    return replace(column, origins=tuple(replace(o, joined=True) for o in column.origins))
+
+
+def _require_bool(predicate: Expr) -> None:
+    if not isinstance(predicate.inferred.type, Bool):
+        raise ValueError(f"a predicate is bool, not {predicate.inferred.type}")
+
+
+__all__ = [
+    "aggregate_rows",
+    "edges_of",
+    "equal_pairs",
+    "filter_rows",
+    "join",
+    "limit_rows",
+    "project",
+    "ref",
+    "scan",
+    "sort_rows",
+    "total_order",
+    "window_rows",
+]

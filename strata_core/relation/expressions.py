@@ -1,0 +1,287 @@
+"""Typed expressions over the columns of one relation. Every node knows what inference proved of its value.
+
+`call` is the only way to build a call: it resolves the function's rule, so that arguments stand cast to
+the types the rule asks for and engines decide nothing about types.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..types import (
+    BOOL,
+    DATE,
+    FLOAT64,
+    INT64,
+    NULL,
+    STRING,
+    TIMESTAMP,
+    Array,
+    Bool,
+    Date,
+    Decimal,
+    Float64,
+    Inferred,
+    Int64,
+    Json,
+    Map,
+    Money,
+    String,
+    Struct,
+    Timestamp,
+    Unknown,
+    Uuid,
+    ValueType,
+)
+from ..types.functions import (
+    CATALOG,
+    Argument,
+    Constant,
+    LiteralValue,
+    Resolution,
+    SignatureError,
+    tighten_in_group,
+)
+from ..types.functions.operators import decimal_of
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRef:
+    """The value of a column of the input relation."""
+
+    name: str
+    inferred: Inferred
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant; `inferred` gives its type (a decimal literal is exact)."""
+
+    value: LiteralValue
+    inferred: Inferred
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A scalar function or operator of the catalog, its arguments cast to what its rule asks for."""
+
+    function: str
+    args: tuple[Expr, ...]
+    inferred: Inferred
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A change of type. `safe` casts (`try_cast`) give null where the value does not fit, others abort."""
+
+    operand: Expr
+    inferred: Inferred
+    safe: bool = False
+
+
+Expr = ColumnRef | Literal | Call | Cast
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """One key of an order. Nulls stand last in both directions (design `engines.md`)."""
+
+    expr: Expr
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """An aggregate over the rows of a group; `order` is given for functions that depend on one."""
+
+    function: str
+    args: tuple[Expr, ...]
+    inferred: Inferred
+    distinct: bool = False
+    order: tuple[SortKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Rows of a window relative to the current one; `None` is unbounded, negative precedes."""
+
+    start: int | None
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCall:
+    """A window function or aggregate over a partition."""
+
+    function: str
+    args: tuple[Expr, ...]
+    inferred: Inferred
+    partition: tuple[Expr, ...] = ()
+    order: tuple[SortKey, ...] = ()
+    frame: Frame | None = None
+
+
+def literal(value: LiteralValue) -> Literal:
+    """A literal with the type of Seed 0 §2: int64, float64, string, bool, nonnull; `none` is unknown and null."""
+    match value:
+        case None:
+            return Literal(None, NULL)
+        case bool():
+            return Literal(value, Inferred(BOOL, False))
+        case int():
+            return Literal(value, Inferred(INT64, False, nonzero=value != 0))
+        case float():
+            return Literal(value, Inferred(FLOAT64, False, nonzero=value != 0))
+        case str():
+            return Literal(value, Inferred(STRING, False, frozenset({value})))
+        case decimal.Decimal():
+            exact = decimal_of(value)
+            if exact is None:
+                raise ValueError(f"{value} has more than 38 digits")
+            return Literal(value, Inferred(exact, False, nonzero=value != 0))
+        case datetime.datetime():
+            return Literal(value, Inferred(TIMESTAMP, False))
+        case datetime.date():
+            return Literal(value, Inferred(DATE, False))
+
+
+def argument(expr: Expr) -> Argument:
+    """An expression as the function catalog sees it."""
+    return Argument(expr.inferred, Constant(expr.value) if isinstance(expr, Literal) else None)
+
+
+def call(function: str, *args: Expr) -> Call:
+    """A call of the catalog's scalar `function`; raises `SignatureError` where no reading exists."""
+    resolution = CATALOG[function].rule(tuple(map(argument, args)))
+    return Call(function, _coerced(args, resolution), resolution.result)
+
+
+def aggregate(
+    function: str, *args: Expr, grouped: bool, distinct: bool = False, order: tuple[SortKey, ...] = ()
+) -> AggregateCall:
+    """An aggregate call; `grouped` says that the group has at least one key and so is never empty."""
+    resolution = CATALOG[function].rule(tuple(map(argument, args)))
+    coerced = _coerced(args, resolution)
+    result = resolution.result
+    if grouped:
+        result = tighten_in_group(result, tuple(a.inferred for a in coerced))
+    return AggregateCall(function, coerced, result, distinct, order)
+
+
+def window(
+    function: str,
+    *args: Expr,
+    partition: tuple[Expr, ...] = (),
+    order: tuple[SortKey, ...] = (),
+    frame: Frame | None = None,
+) -> WindowCall:
+    """A window call; raises `SignatureError` where no reading exists."""
+    resolution = CATALOG[function].rule(tuple(map(argument, args)))
+    return WindowCall(function, _coerced(args, resolution), resolution.result, partition, order, frame)
+
+
+def _coerced(args: tuple[Expr, ...], resolution: Resolution) -> tuple[Expr, ...]:
+    return tuple(coerce(a, t) for a, t in zip(args, resolution.parameters, strict=True))
+
+
+def coerce(expr: Expr, type_: ValueType) -> Expr:
+    """`expr` as a value of `type_`, to which it is known to widen: a literal is retyped, else a cast is put in."""
+    if expr.inferred.type == type_:
+        return expr
+    inferred = Inferred(type_, expr.inferred.nullable, expr.inferred.values, expr.inferred.nonzero)
+    match expr, type_:
+        case Literal(value=None), _:
+            return Literal(None, inferred)
+        case Literal(value=int() | float() as number), Decimal():
+            return Literal(decimal.Decimal(str(number)), inferred)
+        case Literal(value=int() as number), Float64():
+            return Literal(float(number), inferred)
+        case _:
+            return Cast(expr, inferred)
+
+
+def cast(expr: Expr, type_: ValueType, *, safe: bool = False) -> Expr:
+    """An explicit `cast` (or `try_cast`); raises `SignatureError` E056 where the types cannot be cast.
+
+    A cast is where narrowing is allowed (Seed 0 §1): a value that does not fit aborts the apply.
+    """
+    source = expr.inferred.type
+    if not castable(source, type_):
+        fix = None
+        if isinstance(source, Money) and isinstance(type_, Money):
+            fix = f"a conversion takes a rate: `convert(x, rate, {type_.currency})`"
+        raise SignatureError("E056", f"{source} cannot be cast to {type_}", 0, fix)
+    keeps_values = isinstance(type_, String) and isinstance(source, String)
+    inferred = Inferred(
+        type_,
+        expr.inferred.nullable or safe,
+        expr.inferred.values if keeps_values else None,
+        expr.inferred.nonzero and isinstance(source, Int64) and isinstance(type_, Float64 | Decimal),
+    )
+    return Cast(expr, inferred, safe)
+
+
+def castable(source: ValueType, target: ValueType) -> bool:
+    """Whether a `cast` from `source` to `target` exists."""
+    if source == target or isinstance(source, Unknown):
+        return True
+    match source, target:
+        case Money(), Money():
+            return False
+        case (Array(), Array()):
+            return castable(source.element, target.element)
+        case (Array() | Map() | Struct(), _) | (_, Array() | Map() | Struct()):
+            return False
+        case _, String():
+            return True
+        case String(), _:
+            return True
+        case ((Int64() | Float64() | Decimal()), (Int64() | Float64() | Decimal() | Money())):
+            return True
+        case Money(), (Int64() | Float64() | Decimal()):
+            return True
+        case Bool(), Int64():
+            return True
+        case Int64(), Bool():
+            return True
+        case (Date(), Timestamp()) | (Timestamp(), Date()):
+            return True
+        case ((Uuid() | Json() | Date() | Timestamp() | Bool() | Int64() | Float64() | Decimal() | Money()), _):
+            return False
+        case _:
+            return False
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """The direct operands of an expression."""
+    match expr:
+        case Call():
+            return expr.args
+        case Cast():
+            return (expr.operand,)
+        case ColumnRef() | Literal():
+            return ()
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """The expression and all expressions inside it, outermost first."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
+def columns_read(expr: Expr) -> frozenset[str]:
+    """The names of the columns that an expression reads."""
+    return frozenset(e.name for e in walk(expr) if isinstance(e, ColumnRef))
+
+
+def conjuncts(predicate: Expr) -> tuple[Expr, ...]:
+    """The parts of a conjunction, in order."""
+    if isinstance(predicate, Call) and predicate.function == "and":
+        return tuple(part for a in predicate.args for part in conjuncts(a))
+    return (predicate,)

@@ -1,0 +1,160 @@
+"""The typed relational algebra: one node kind for each way to make a table from tables.
+
+A node carries the `Schema` of its output, computed by the constructor functions of `build.py`, which are
+the only way nodes are made. Engines translate nodes and decide nothing about types, nulls or names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from .expressions import AggregateCall, Expr, SortKey, WindowCall
+from .schema import Schema
+
+
+class JoinKind(StrEnum):
+    """Kinds of join."""
+
+    INNER = "inner"
+    LEFT = "left"
+    FULL = "full"
+    SEMI = "semi"
+    ANTI = "anti"
+    CROSS = "cross"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A named output expression of a projection, or a key of an aggregation."""
+
+    name: str
+    expr: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateItem:
+    """A named aggregate."""
+
+    name: str
+    call: AggregateCall
+
+
+@dataclass(frozen=True, slots=True)
+class WindowItem:
+    """A named window call."""
+
+    name: str
+    call: WindowCall
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """All rows of a named table: a source or another model."""
+
+    table: str
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The rows for which `predicate` is true (not false and not null)."""
+
+    input: Relation
+    predicate: Expr
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Exactly `items`, computed per row."""
+
+    input: Relation
+    items: tuple[Item, ...]
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Pairs of rows for which `on` is true; `on` is absent for a cross join.
+
+    The output has the left columns, then the right ones; semi and anti joins keep the left ones alone.
+    Both sides' column names are disjoint.
+    """
+
+    kind: JoinKind
+    left: Relation
+    right: Relation
+    on: Expr | None
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One row per distinct `keys` (nulls are one group), or exactly one row where there are no keys."""
+
+    input: Relation
+    keys: tuple[Item, ...]
+    aggregates: tuple[AggregateItem, ...]
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The input's columns and, for each item, a value computed over the row's partition."""
+
+    input: Relation
+    items: tuple[WindowItem, ...]
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """The input in an order that matters to whoever reads the result as a sequence."""
+
+    input: Relation
+    keys: tuple[SortKey, ...]
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Rows `offset` to `offset + count` of the input in the order of `keys`.
+
+    The order is total up to rows that agree in every column, so that every engine takes the same rows.
+    """
+
+    input: Relation
+    keys: tuple[SortKey, ...]
+    offset: int
+    count: int
+    schema: Schema
+
+
+Relation = Scan | Filter | Project | Join | Aggregate | Window | Sort | Limit
+
+
+def inputs(relation: Relation) -> tuple[Relation, ...]:
+    """The relations that a node reads."""
+    match relation:
+        case Scan():
+            return ()
+        case Join():
+            return (relation.left, relation.right)
+        case Filter() | Project() | Aggregate() | Window() | Sort() | Limit():
+            return (relation.input,)
+
+
+def walk_relation(relation: Relation) -> Iterator[Relation]:
+    """The node and everything below it, outermost first."""
+    stack: list[Relation] = [relation]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(inputs(node)))
+
+
+def tables(relation: Relation) -> frozenset[str]:
+    """The names of the sources and models that a relation reads."""
+    return frozenset(node.table for node in walk_relation(relation) if isinstance(node, Scan))

@@ -1,0 +1,121 @@
+"""What a relation's output is known to be: columns with types and origins, keys, and row-shaping reads.
+
+These are properties of the node, computed when it is built (design `architecture.md`, Decision 2), never
+by parsing emitted SQL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from ..types import Inferred
+
+
+class Transform(StrEnum):
+    """How an output column comes from an input column (Seed 0 §4)."""
+
+    PASSTHROUGH = "passthrough"
+    RENAMED = "renamed"
+    DERIVED = "derived"
+    AGGREGATED = "aggregated"
+    GROUPED = "grouped"
+    FILTERED = "filtered"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Origin:
+    """A lineage path: one column of one upstream node (model or source), and what was done to it.
+
+    `joined` marks a column that came through the right side of a join (Seed 0 §4 rule 4).
+    """
+
+    node: str
+    column: str
+    transform: Transform = Transform.PASSTHROUGH
+    joined: bool = False
+
+
+class Role(StrEnum):
+    """Why a relation reads a column without passing its value on: the row-shaping edges of lineage."""
+
+    FILTER = "filter"
+    JOIN = "join"
+    GROUP = "group"
+    SORT = "sort"
+    WINDOW = "window"
+    CONDITIONAL = "conditional"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RowEdge:
+    """A column that shapes which rows exist or their order, kept once per relation (Seed 0 §4 rules 4, 5)."""
+
+    node: str
+    column: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a relation."""
+
+    name: str
+    inferred: Inferred
+    origins: tuple[Origin, ...] = ()
+
+
+Key = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a relation, in order, with what is proven of its rows.
+
+    `keys` are the column sets of which no two rows agree (nulls count as one value); the empty set says
+    that there is at most one row. Column names are unique.
+    """
+
+    columns: tuple[Column, ...]
+    keys: frozenset[Key] = frozenset()
+    edges: frozenset[RowEdge] = field(default=frozenset())
+
+    def __post_init__(self) -> None:
+        if len(self.by_name) != len(self.columns):
+            raise ValueError("column names of a relation are unique")
+        for key in self.keys:
+            if not key <= self.by_name.keys():
+                raise ValueError(f"key {sorted(key)} names a column that does not exist")
+
+    @cached_property
+    def by_name(self) -> dict[str, Column]:
+        """The columns by name."""
+        return {c.name: c for c in self.columns}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(c.name for c in self.columns)
+
+    def __getitem__(self, name: str) -> Column:
+        return self.by_name[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.by_name
+
+    def is_unique(self, columns: frozenset[str]) -> bool:
+        """Whether no two rows agree on all of `columns`."""
+        return any(key <= columns for key in self.keys)
+
+
+MAX_KEYS = 8
+
+
+def minimal_keys(keys: set[Key]) -> frozenset[Key]:
+    """`keys` without supersets, the smallest few, so that joins cannot multiply them without bound."""
+    kept: list[Key] = []
+    for key in sorted(keys, key=lambda k: (len(k), sorted(k))):
+        if not any(other <= key for other in kept):
+            kept.append(key)
+    return frozenset(kept[:MAX_KEYS])

@@ -1,0 +1,29 @@
+"""The function catalog: one table of everything that can be called, operators included.
+
+To add a function: add a row here in its family's module (rule, documentation, two examples), its
+meaning in `engines/reference/functions.py` and its translation in each engine's own table. Tests run
+the examples on every engine and fail where a translation is missing.
+"""
+
+from types import MappingProxyType
+
+from .aggregates import AGGREGATES, tighten_in_group
+from .operators import CONDITIONALS, OPERATORS, SYMBOLS, branch_type
+from .signature import Argument, Constant, Example, Function, Kind, LiteralValue, Resolution, SignatureError
+
+CATALOG = MappingProxyType({f.name: f for f in (*OPERATORS, *CONDITIONALS, *AGGREGATES)})
+
+__all__ = [
+    "CATALOG",
+    "SYMBOLS",
+    "Argument",
+    "Constant",
+    "Example",
+    "Function",
+    "Kind",
+    "LiteralValue",
+    "Resolution",
+    "SignatureError",
+    "branch_type",
+    "tighten_in_group",
+]
