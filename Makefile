@@ -45,7 +45,7 @@ clean: ## remove everything that the other commands made
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Strata needs Python 3.11, 3.12 or 3.13; none is on the PATH (make PYTHON=… names one)."; exit 2; }
-	@$(STAGE) "create .venv with $(notdir $(PYTHON))" venv $(PYTHON) -m venv .venv
+	@$(STAGE) "create .venv with $(notdir $(PYTHON))" venv $(PYTHON) -m venv .venv || { rm -rf .venv; exit 1; }
 
 # One rule for both extras; the test extra holds the demo extra, so that it stamps both.
 .venv/.installed-%: .venv/bin/python pyproject.toml constraints.txt
