@@ -167,7 +167,7 @@ def limit_rows(input: Relation, keys: Iterable[SortKey], offset: int, count: int
 
 
 def total_order(keys: tuple[SortKey, ...], schema: Schema) -> tuple[SortKey, ...]:
-    """`keys` completed with a key of the relation, else with all its columns by name (design: "canonical row order")."""
+    """`keys` completed with a key of the relation, else with all its columns by name: the canonical row order."""
     given = frozenset(k.expr.name for k in keys if isinstance(k.expr, ColumnRef))
     if schema.is_unique(given):
         return keys

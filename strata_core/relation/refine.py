@@ -6,8 +6,9 @@ column equal to one of some strings has them as its value set, a column that dif
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 
 from ..types import Inferred, union_of_values
 from ..types.functions.operators import COMPARISONS
@@ -103,21 +104,24 @@ def _compared(function: str, left: Expr, right: Expr, facts: dict[str, Inferred]
         known = facts[left.name]
         if known.values is not None:
             facts[left.name] = replace(known, values=known.values - {right.value})
-    match right:
-        case Literal(value=bool() | str() | None):
-            pass
-        case Literal(value=number) if not hasattr(number, "year"):
-            excludes_zero = {
-                "ne": number == 0,
-                "gt": number >= 0,
-                "ge": number > 0,
-                "lt": number <= 0,
-                "le": number < 0,
-            }  # type: ignore[operator]
-            if excludes_zero.get(function, False):
-                _nonzero(left, facts)
-        case _:
-            pass
+    if isinstance(right, Literal) and not isinstance(right.value, bool):
+        match right.value:
+            case int() | float() | Decimal() as number:
+                if EXCLUDES_ZERO[function](number):
+                    _nonzero(left, facts)
+            case _:
+                pass
+
+
+EXCLUDES_ZERO: dict[str, Callable[[int | float | Decimal], bool]] = {
+    "eq": lambda number: number != 0,
+    "ne": lambda number: number == 0,
+    "gt": lambda number: number >= 0,
+    "ge": lambda number: number > 0,
+    "lt": lambda number: number <= 0,
+    "le": lambda number: number < 0,
+}
+"""Whether `x function number`, where it is true, says that x is not zero."""
 
 
 def _nonzero(operand: Expr, facts: dict[str, Inferred]) -> None:

@@ -1,0 +1,89 @@
+"""What an engine is: relation in, Arrow batches out; and the kinds of table it reads.
+
+Engines translate; types, nullability, names and orders are settled in the relation. All engines pass the
+conformance suite of `tests/engines`, whose oracle is the `reference` interpreter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from ..contract.assertions import Assertion, Assessment
+from ..relation.nodes import Relation
+from ..relation.schema import Column
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetTable:
+    """Parquet files of one schema, read in the order given."""
+
+    paths: tuple[Path, ...]
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CsvTable:
+    """A CSV file with a header line. An empty field is null, and so is the text `null` where it is given."""
+
+    path: Path
+    columns: tuple[Column, ...]
+    null: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DuckDBTable:
+    """A table or view inside a DuckDB database file, opened read-only."""
+
+    path: Path
+    table: str
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowTable:
+    """Rows in memory."""
+
+    data: pa.Table
+    columns: tuple[Column, ...]
+
+
+TableInput = ParquetTable | CsvTable | DuckDBTable | ArrowTable
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """Limits of a computation; `None` takes the engine's default from the machine."""
+
+    memory_limit: str | None = None
+    threads: int | None = None
+    spill_directory: Path | None = None
+
+
+class Engine(Protocol):
+    """An engine. Every method raises `StrataError`: E090 (a value overflows or a cast fails), E091 (out of
+    memory or disk), E033 (an input cannot be read: missing, ragged, not of its format)."""
+
+    name: str
+
+    def execute(self, relation: Relation, tables: Mapping[str, TableInput]) -> pa.RecordBatchReader:
+        """The rows of `relation`, streamed; columns and Arrow types as `types.physical.arrow_field` says,
+        rows in the order of the outermost `Sort` or `Limit` if there is one."""
+        ...
+
+    def explain(self, relation: Relation, tables: Mapping[str, TableInput]) -> str:
+        """What `execute` would run, as text for people."""
+        ...
+
+    def physical_schema(self, table: TableInput) -> pa.Schema:
+        """The schema that the data itself has, before any cast."""
+        ...
+
+    def assess(self, table: TableInput, assertions: Sequence[Assertion], key: Sequence[str] = ()) -> Assessment:
+        """Answers to `assertions` about the table's rows in one pass, without loading it whole; samples name
+        the `key` columns."""
+        ...
