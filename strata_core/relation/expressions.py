@@ -192,15 +192,17 @@ def coerce(expr: Expr, type_: ValueType) -> Expr:
     if expr.inferred.type == type_:
         return expr
     inferred = Inferred(type_, expr.inferred.nullable, expr.inferred.values, expr.inferred.nonzero)
-    match expr, type_:
-        case Literal(value=None), _:
-            return Literal(None, inferred)
-        case Literal(value=int() | float() as number), Decimal():
-            return Literal(decimal.Decimal(str(number)), inferred)
-        case Literal(value=int() as number), Float64():
-            return Literal(float(number), inferred)
-        case _:
-            return Cast(expr, inferred)
+    if isinstance(expr, Literal):
+        match expr.value, type_:
+            case None, _:
+                return Literal(None, inferred)
+            case ((int() | float() as number), Decimal()):
+                return Literal(decimal.Decimal(str(number)), inferred)
+            case ((int() as number), Float64()):
+                return Literal(float(number), inferred)
+            case _:
+                pass
+    return Cast(expr, inferred)
 
 
 def cast(expr: Expr, type_: ValueType, *, safe: bool = False) -> Expr:

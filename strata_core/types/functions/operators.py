@@ -63,7 +63,7 @@ SYMBOLS = {
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
-def decimal_of(value: int | float) -> Decimal | None:
+def decimal_of(value: int | float | decimal.Decimal) -> Decimal | None:
     """The smallest decimal that holds a literal number exactly, or `None` where none of 38 digits does.
 
     >>> str(decimal_of(0.25)), str(decimal_of(100))
