@@ -6,7 +6,7 @@ select
     cast(year as bigint) as year_built,
     type as aircraft_type,
     manufacturer,
-    model,
+    model as model_name,
     cast(engines as bigint) as engines,
     cast(seats as bigint) as seats,
     cast(speed as bigint) as cruise_speed_mph,
