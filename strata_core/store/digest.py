@@ -1,0 +1,141 @@
+"""The content digest: what an artifact's rows are, whatever wrote them (architecture, Decisions 4).
+
+It is SHA-256 over the schema (names and types) and, for every block of `BLOCK_ROWS` rows, the columns' canonical
+streams, each with its length in front. A stream never depends on batch boundaries, on the bytes under a null,
+on offsets into buffers or on Parquet; nullability and metadata of the schema are descriptions, not rows.
+
+| values | streams |
+|---|---|
+| any column with a null in the block | one byte a row: 1 present, 0 null |
+| fixed width | little-endian values; null slots zero; -0.0 is 0.0; every NaN is one NaN |
+| bool | one byte a row |
+| text, binary | lengths (uint32), then the bytes; null slots have length 0 |
+| list, map | lengths (uint32), then the streams of the elements |
+| struct | the streams of the fields, null where the struct is null |
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+BLOCK_ROWS = 131_072
+"""Rows of a block: a constant of the digest, and the writer's row group."""
+
+_VERSION = b"strata-rows-1"
+_EMPTY = memoryview(b"")
+
+
+def combine(schema: pa.Schema, blocks: Iterable[bytes], rows: int) -> str:
+    """The digest (hex) of a stored schema, the digests of its blocks in order, and the row count."""
+    header = "\n".join(f"{len(f.name.encode())}:{f.name}:{type_key(f.type)}" for f in schema).encode()
+    total = hashlib.sha256()
+    for piece in (_VERSION, header, rows.to_bytes(8, "little"), *blocks):
+        total.update(len(piece).to_bytes(8, "little"))
+        total.update(piece)
+    return total.hexdigest()
+
+
+def type_key(type_: pa.DataType) -> str:
+    types = pa.types
+    if types.is_map(type_):
+        return f"map<{type_key(type_.key_type)},{type_key(type_.item_type)}>"
+    if types.is_fixed_size_list(type_):
+        return f"list[{type_.list_size}]<{type_key(type_.value_type)}>"
+    if types.is_list(type_):
+        return f"list<{type_key(type_.value_type)}>"
+    if types.is_struct(type_):
+        fields = (f"{len(f.name.encode())}:{f.name}:{type_key(f.type)}" for f in type_)
+        return f"struct<{','.join(fields)}>"
+    return str(type_)
+
+
+def of_block(columns: Iterable[pa.Array]) -> bytes:
+    """The digest of one block: its columns as contiguous arrays of stored types and equal length."""
+    total = hashlib.sha256()
+    for column in columns:
+        for stream in _streams(column):
+            total.update(len(stream).to_bytes(8, "little"))
+            total.update(stream)
+    return total.digest()
+
+
+
+def _streams(array: pa.Array) -> Iterator[memoryview]:
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    yield _slots(pc.cast(pc.is_valid(array), pa.uint8())) if array.null_count else _EMPTY
+    type_, types = array.type, pa.types
+    if types.is_boolean(type_):
+        yield _slots(pc.cast(_filled(array, False), pa.uint8()))
+    elif types.is_string(type_) or types.is_binary(type_):
+        yield from _text(array)
+    elif types.is_struct(type_):
+        for child in array.flatten():
+            yield from _streams(child)
+    elif types.is_fixed_size_list(type_):
+        yield from _streams(array.flatten())
+    elif types.is_list(type_) or types.is_map(type_):
+        yield from _nested(array)
+    elif types.is_floating(type_):
+        yield _slots(_filled(_normal_floats(array), 0.0))
+    else:
+        yield _slots(_filled(array, _zero(type_)) if array.null_count else array)
+
+
+def _filled(array: pa.Array, value: object) -> pa.Array:
+    return pc.fill_null(array, value) if array.null_count else array
+
+
+def _zero(type_: pa.DataType) -> pa.Scalar:
+    """The value of a fixed-width type whose bits are all zero."""
+    zeros = pa.py_buffer(bytes(type_.bit_width // 8))
+    return pa.Array.from_buffers(type_, 1, [None, zeros])[0]
+
+
+def _slots(array: pa.Array) -> memoryview:
+    """The bytes of the value slots of a fixed-width array, without a copy."""
+    width = array.type.bit_width // 8
+    return _bytes(array.buffers()[1], array.offset * width, len(array) * width)
+
+
+def _bytes(buffer: pa.Buffer | None, start: int, length: int) -> memoryview:
+    return memoryview(buffer).cast("B")[start : start + length] if buffer is not None and length else _EMPTY
+
+
+def _normal_floats(array: pa.Array) -> pa.Array:
+    values = pc.add(array, pa.scalar(0.0, array.type))  # -0.0 + 0.0 is 0.0
+    missing = pc.is_nan(values)
+    if pc.any(missing).as_py():
+        values = pc.if_else(missing, pa.scalar(math.nan, array.type), values)
+    return values
+
+
+def _text(array: pa.Array) -> Iterator[memoryview]:
+    lengths = pc.binary_length(array)
+    start, end = _extent(array)
+    if array.null_count and (pc.sum(lengths).as_py() or 0) != end - start:
+        # Some null has bytes under it, which are no content: rebuild without them.
+        array = pc.fill_null(array, b"" if pa.types.is_binary(array.type) else "")
+        start, end = _extent(array)
+    yield _slots(_filled(lengths, 0))
+    yield _bytes(array.buffers()[2], start, end - start)
+
+
+def _extent(array: pa.Array) -> tuple[int, int]:
+    """Where the characters of a text array start and end in its data buffer."""
+    if not len(array):
+        return 0, 0
+    offsets = memoryview(array.buffers()[1]).cast("B").cast("i")
+    return offsets[array.offset], offsets[array.offset + len(array)]
+
+
+def _nested(array: pa.Array) -> Iterator[memoryview]:
+    if pa.types.is_map(array.type):
+        array = array.cast(pa.list_(pa.struct([array.type.key_field, array.type.item_field])))
+    yield _slots(_filled(pc.list_value_length(array), 0))
+    yield from _streams(array.flatten())  # leaves out what stands under a null

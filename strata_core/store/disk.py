@@ -1,0 +1,130 @@
+"""Durable steps on a local filesystem. Every one syncs before it returns; a fault is E092 with path and remedy.
+
+The order of a publication is built from these: files, manifest, directory, rename, parent, log entry.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from strata_core.diagnostics import Diagnostic, StrataError
+
+_TEMPORARY = ".tmp-"
+"""Prefix of files that are being written; a killed writer leaves them and readers pass them by."""
+
+_REMEDIES = {
+    errno.ENOSPC: "free space on that disk, or set [store] root to another one, then run again",
+    errno.EDQUOT: "raise the quota or free space, or set [store] root elsewhere, then run again",
+    errno.EACCES: "give this user read and write permission on the path, or set [store] root elsewhere",
+    errno.EPERM: "use a filesystem that allows hard links and renames, and give this user permission on the path",
+    errno.EOPNOTSUPP: "use a filesystem that allows hard links and renames",
+    errno.EROFS: "the filesystem is mounted read-only: mount it writable, or set [store] root elsewhere",
+    errno.ENOTDIR: "a file stands where a folder is needed: move it away, or set [store] root elsewhere",
+    errno.ENOENT: "restore the missing file or folder, or run the apply again",
+    errno.ENAMETOOLONG: "use a shorter [store] root or shorter names",
+    errno.EIO: "the disk reported a fault: check it before you go on",
+    errno.EMFILE: "raise the limit on open files (ulimit -n)",
+}
+
+
+def unusable(path: Path, doing: str, cause: OSError) -> StrataError:
+    """E092: `doing` ("write the part") failed at `path` because of `cause`."""
+    reason = cause.strerror or str(cause)
+    fix = _REMEDIES.get(cause.errno or 0, "check the disk and the permissions of that path, then run again")
+    return StrataError(Diagnostic("E092", f"cannot {doing} {path}: {reason}", fix=fix))
+
+
+@contextmanager
+def at(path: Path, doing: str) -> Iterator[None]:
+    """Turns an `OSError` of the block into E092 for `path`."""
+    try:
+        yield
+    except OSError as cause:
+        raise unusable(path, doing, cause) from cause
+
+
+def write_file(path: Path, *contents: bytes | memoryview) -> None:
+    """Writes and syncs a new file; the directory that names it is not synced yet."""
+    with at(path, "write"), open(path, "xb") as file:
+        for content in contents:
+            file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync_directory(path: Path) -> None:
+    """Makes the names inside `path` durable."""
+    with at(path, "sync the folder"):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def make_directory(path: Path) -> None:
+    """Creates `path` and its missing parents, each durable in its own parent."""
+    if path.is_dir():
+        return
+    make_directory(path.parent)
+    with at(path, "create the folder"):
+        path.mkdir(exist_ok=True)
+    sync_directory(path.parent)
+
+
+def create_if_absent(path: Path, content: bytes) -> bool:
+    """Publishes `content` under `path` in one step, or returns False because `path` exists: never overwrites.
+
+    When this raises, the file is either absent or whole: the caller reads it back to know which.
+    """
+    temporary = path.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}")
+    try:
+        write_file(temporary, content)
+        with at(path, "create"):
+            try:
+                os.link(temporary, path)
+            except FileExistsError:
+                return False
+    finally:
+        with suppress(OSError):  # a leftover is harmless: readers pass it by
+            os.unlink(temporary)
+    sync_directory(path.parent)
+    return True
+
+
+def move_directory(source: Path, target: Path) -> bool:
+    """Renames a synced folder to `target` in one step, or returns False because `target` exists and is not empty."""
+    make_directory(target.parent)
+    with at(target, "publish the folder"):
+        try:
+            os.rename(source, target)
+        except OSError as cause:
+            if cause.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                return False
+            raise
+    sync_directory(target.parent)
+    return True
+
+
+def remove_directory(path: Path) -> None:
+    """Removes `path` with all that it holds; what is already gone is no fault."""
+    with at(path, "remove the folder"):
+        try:
+            shutil.rmtree(path)
+        except FileNotFoundError:
+            return
+
+
+def names_in(path: Path) -> tuple[str, ...]:
+    """The names inside a folder, sorted; a folder that does not exist has none."""
+    with at(path, "list the folder"):
+        try:
+            return tuple(sorted(os.listdir(path)))
+        except FileNotFoundError:
+            return ()

@@ -1,0 +1,193 @@
+"""The manifest: what one immutable set of Parquet parts holds, and where it came from.
+
+Artifacts of models have one; runs and snapshots of the three-clock store (Seed 1) will have the same.
+File lists come from manifests, never from globbing. A manifest is written before the folder that it
+describes becomes visible, so a folder at its final address always has one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from strata_core.diagnostics import Diagnostic, StrataError
+
+from . import disk
+from .document import JSON, from_text, to_text
+from .instant import Instant, parse, spell
+from .log import too_new
+
+FORMAT = 1
+NAME = "_manifest.json"
+_RELATIVE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.=-]*(/[A-Za-z0-9_][A-Za-z0-9_.=-]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One Parquet file: `path` relative to the manifest, its rows, its bytes and their SHA-256."""
+
+    path: str
+    rows: int
+    bytes: int
+    sha256: str
+
+    def __post_init__(self) -> None:
+        if not _RELATIVE.fullmatch(self.path):
+            raise ValueError(f"part path {self.path!r} leaves its folder or has odd characters")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column of the Arrow schema in JSON terms; `arrow_schema.py` spells and reads `type`."""
+
+    name: str
+    type: JSON
+    nullable: bool
+    metadata: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnStatistics:
+    """Nulls, and the smallest and largest value as JSON scalars (decimals, dates and instants as text).
+
+    The range is None where there is none (only nulls, nested types) or where it would be long (text
+    over 256 characters). NaN is outside the range.
+    """
+
+    null_count: int
+    minimum: JSON = None
+    maximum: JSON = None
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """See the module. `digest` is the content digest over canonical rows; `provenance` is what planning knew:
+    fingerprint, address, inputs (name to digest), contract, pin findings, duration, engine."""
+
+    id: str
+    kind: str
+    table: str
+    parts: tuple[Part, ...]
+    schema: tuple[Field, ...]
+    rows: int
+    digest: str
+    created_at: Instant
+    statistics: Mapping[str, ColumnStatistics]
+    provenance: Mapping[str, JSON]
+
+    def __post_init__(self) -> None:
+        if self.rows != sum(part.rows for part in self.parts):
+            raise ValueError(f"manifest {self.id}: {self.rows} rows, but its parts have another sum")
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all parts on disk."""
+        return sum(part.bytes for part in self.parts)
+
+
+def encode(manifest: Manifest) -> bytes:
+    """The JSON text of `manifest`."""
+    parts: list[JSON] = [
+        {"path": p.path, "rows": p.rows, "bytes": p.bytes, "sha256": p.sha256} for p in manifest.parts
+    ]
+    schema: list[JSON] = [
+        {"name": f.name, "type": f.type, "nullable": f.nullable, "metadata": dict(f.metadata)}
+        for f in manifest.schema
+    ]
+    statistics: dict[str, JSON] = {
+        name: {"null_count": s.null_count, "minimum": s.minimum, "maximum": s.maximum}
+        for name, s in manifest.statistics.items()
+    }
+    document: dict[str, JSON] = {
+        "format": FORMAT,
+        "id": manifest.id,
+        "kind": manifest.kind,
+        "table": manifest.table,
+        "parts": parts,
+        "schema": schema,
+        "rows": manifest.rows,
+        "digest": manifest.digest,
+        "created_at": spell(manifest.created_at),
+        "statistics": statistics,
+        "provenance": manifest.provenance,
+    }
+    return to_text(document).encode()
+
+
+def read(path: Path) -> Manifest | None:
+    """The manifest at `path`, None when there is no such file; E094 when it is damaged, E092 when too new."""
+    with disk.at(path, "read"):
+        try:
+            text = path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+    try:
+        document = from_text(text)
+        if isinstance(version := document.get("format"), int) and version > FORMAT:
+            raise StrataError(too_new(path, version, FORMAT))
+        return _decode(document)
+    except (ValueError, KeyError, TypeError) as cause:
+        raise StrataError(
+            Diagnostic(
+                "E094",
+                f"manifest {path} is damaged ({type(cause).__name__}: {cause})",
+                fix=f"remove the folder {path.parent} and apply again, or restore it from a backup",
+            )
+        ) from cause
+
+
+def _decode(document: Mapping[str, JSON]) -> Manifest:
+    match document:
+        case {
+            "id": str(id_),
+            "kind": str(kind),
+            "table": str(table),
+            "parts": list(parts),
+            "schema": list(schema),
+            "rows": int(rows),
+            "digest": str(digest),
+            "created_at": str(created_at),
+            "statistics": dict(statistics),
+            "provenance": dict(provenance),
+        }:
+            return Manifest(
+                id=id_,
+                kind=kind,
+                table=table,
+                parts=tuple(_part(p) for p in parts),
+                schema=tuple(_field(f) for f in schema),
+                rows=rows,
+                digest=digest,
+                created_at=parse(created_at),
+                statistics=MappingProxyType({name: _statistics(s) for name, s in statistics.items()}),
+                provenance=MappingProxyType(provenance),
+            )
+        case _:
+            raise ValueError("a field is missing or has another type")
+
+
+def _part(document: JSON) -> Part:
+    match document:
+        case {"path": str(path), "rows": int(rows), "bytes": int(size), "sha256": str(sha256)}:
+            return Part(path, rows, size, sha256)
+        case _:
+            raise ValueError(f"not a part: {document!r}")
+
+
+def _field(document: JSON) -> Field:
+    match document:
+        case {"name": str(name), "type": type_, "nullable": bool(nullable), "metadata": dict(metadata)}:
+            return Field(name, type_, nullable, MappingProxyType({k: str(v) for k, v in metadata.items()}))
+        case _:
+            raise ValueError(f"not a field: {document!r}")
+
+
+def _statistics(document: JSON) -> ColumnStatistics:
+    match document:
+        case {"null_count": int(null_count), "minimum": minimum, "maximum": maximum}:
+            return ColumnStatistics(null_count, minimum, maximum)
+        case _:
+            raise ValueError(f"not column statistics: {document!r}")
