@@ -1,0 +1,113 @@
+"""What analysis gives: sources, models and pipelines with every name and type resolved.
+
+All values are immutable, picklable and free of heavy imports, so that planning, the command line and the
+Dagster code location can cache and share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..contract.assertions import Assertion
+from ..contract.authoring import Proof
+from ..contract.model import Freshness, TableContract
+from ..diagnostics import Diagnostic, Span
+from ..language import ast
+from ..relation.expressions import Expr, SortKey
+from ..relation.nodes import Relation
+from ..relation.schema import Column
+
+ResourceKind = Literal["csv", "parquet", "duckdb", "dbt", "table"]
+OptionValue = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Where a source's rows are: a file for csv, parquet and duckdb, a dbt node's name, else a table's name.
+
+    `options` holds the other entries of the resource clause (`table` of a duckdb file, `ns`, `dataset`).
+    """
+
+    kind: ResourceKind
+    location: str
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A declared source: its typed columns, what it promises about them, and where it is.
+
+    `filter` is over `columns`; every model that reads the source sees only the rows for which it is true.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    contract: TableContract
+    resource: Resource
+    filter: Expr | None
+    freshness: Freshness | None
+    description: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class JoinExpectation:
+    """An `expect` that the keys do not prove: no two rows of `relation` agree on all `columns` (rows with a
+    null in one of them are not compared), else E087 at run time."""
+
+    relation: Relation
+    columns: tuple[str, ...]
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledModel:
+    """A model that holds together: what it computes, in which order, and what is promised of it.
+
+    `relation` has exactly the model's output columns, with the contract's types. `order` is the model's final
+    `sort` over them. `assertions` is what the write pin must measure; `proofs` says for each rule of the
+    contract what proves it, or that it is asserted. `upstream` names the models and sources it reads.
+    """
+
+    name: str
+    relation: Relation
+    order: tuple[SortKey, ...]
+    contract: TableContract | None
+    assertions: tuple[Assertion, ...]
+    proofs: tuple[Proof, ...]
+    expectations: tuple[JoinExpectation, ...]
+    upstream: tuple[str, ...]
+    attributes: Mapping[str, OptionValue]
+    freshness: Freshness | None
+    span: Span
+    declaration: ast.Model
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Models that are built together, and where their sources are in this pipeline's environment."""
+
+    name: str
+    env: str | None
+    models: tuple[str, ...]
+    sources: Mapping[str, Resource]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledProject:
+    """Everything that a set of modules declares.
+
+    `models` holds the sound models, each after what it reads; `broken` names the models that have errors
+    or read, directly or not, from one that has; they are in no other member.
+    """
+
+    models: Mapping[str, CompiledModel]
+    sources: Mapping[str, Source]
+    contracts: Mapping[str, TableContract]
+    pipelines: Mapping[str, Pipeline]
+    broken: frozenset[str]
+    diagnostics: tuple[Diagnostic, ...]
