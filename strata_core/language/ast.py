@@ -337,13 +337,15 @@ class TypeExpr:
     """A type as written: `int64`, `decimal(10, 2)`, `money(EUR)`, `array(T)`, `map(string, T)`, `struct(a: T)`.
 
     `arguments` holds the precision and scale of a decimal as int literals, element types as types, the
-    fields of a struct as `TypeField`; `currency` holds the one of a money.
+    fields of a struct as `TypeField`; `currency` holds the one of a money. `nonnull` is for a type within
+    another: `array(string nonnull)`.
     """
 
     name: Name
     arguments: tuple[TypeExpr | Literal | TypeField, ...]
     currency: Name | None
     span: Span
+    nonnull: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,41 @@
+"""What holds for every declaration and no grammar rule can say: the depth of the tree, and the range of int64."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any
+
+from strata_core.diagnostics import Diagnostic
+
+from . import ast
+from .build import INT_MAX, int_range
+
+
+def check_expressions(declaration: ast.Declaration, max_depth: int) -> list[Diagnostic]:
+    """E001 where the tree of `declaration` is deeper than `max_depth`, E003 for the literal 2⁶³ without a minus.
+
+    Walks with a list of its own, so that it holds whatever the depth.
+    """
+    found: list[Diagnostic] = []
+    pending: list[tuple[Any, int]] = [(declaration, 0)]
+    while pending:
+        node, depth = pending.pop()
+        if isinstance(node, ast.Literal) and type(node.value) is int and node.value > INT_MAX:
+            found.append(int_range(node.span))
+        if depth > max_depth:
+            message = f"the expression is nested more than {max_depth} deep"
+            return [Diagnostic("E001", message, node.span, fix="give parts of it names with `let`")]
+        for name in _parts(type(node)):
+            value = getattr(node, name)
+            if isinstance(value, tuple):
+                pending += [(child, depth + 1) for child in value]
+            elif is_dataclass(value):
+                pending.append((value, depth + 1))
+    return found
+
+
+@cache
+def _parts(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a node kind that may hold nodes."""
+    return () if kind is ast.Name else tuple(field.name for field in fields(kind) if field.name != "span")

@@ -1,0 +1,152 @@
+"""Text to syntax tree: `parse_module` for text, `read_module` for a file. Neither ever raises.
+
+Each declaration is parsed on its own, so that a broken one (E001, E003) leaves the others whole; it stays
+in the tree as `Broken`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from strata_core.diagnostics import Diagnostic, Span, has_errors
+
+from . import ast
+from .build import ACTIONS, Report
+from .expressions import check_expressions
+from .lalr import Failure, parse
+from .scanner import ERROR, Lines, Token, scan
+from .syntax_errors import broken, syntax_error
+from .tables import Tables, load_tables
+
+MAX_NESTING = 100
+MAX_ERRORS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ParseResult:
+    """The tree of all that could be read, and what is wrong with the rest."""
+
+    module: ast.Module
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def read_module(path: Path, file: str) -> ParseResult:
+    """Parse the file at `path`, shown to people as `file`. E002 if it cannot be read or is not UTF-8."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return _unread(
+            file, Diagnostic("E002", f"`{file}` cannot be read: {reason}", fix="check the path and its mode")
+        )
+    return parse_bytes(data, file)
+
+
+def parse_bytes(data: bytes, file: str) -> ParseResult:
+    """Parse the content of a file. E002 if it is not UTF-8."""
+    try:
+        return parse_module(data.decode("utf-8-sig"), file)
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8-sig")
+        span = Lines(file, before).span(len(before), len(before))
+        message = f"the file is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
+        return _unread(file, Diagnostic("E002", message, span, fix="save the file as UTF-8"))
+
+
+def parse_module(text: str, file: str) -> ParseResult:
+    """Parse the text of one module. Spans name `file`; diagnostics come in the order of the text."""
+    tables = load_tables()
+    lines = Lines(file, text)
+    tokens = scan(text, tables)
+    declarations: list[ast.Declaration] = []
+    diagnostics: list[Diagnostic] = []
+    errors = 0
+    for chunk in _chunks(tokens, text, tables):
+        found: list[Diagnostic] = []
+        node = _declaration(chunk, lines, tables, found.append)
+        if node is not None:
+            declarations.append(node)
+        diagnostics += found
+        errors += has_errors(found)
+        if errors == MAX_ERRORS:
+            # A file that is no Strata at all would otherwise repeat itself without end.
+            break
+    span = lines.span(0, len(text))
+    return ParseResult(ast.Module(file, tuple(declarations), span), tuple(diagnostics))
+
+
+def _unread(file: str, diagnostic: Diagnostic) -> ParseResult:
+    return ParseResult(ast.Module(file, (), Span(file, 1, 1, 1, 1)), (diagnostic,))
+
+
+class Chunk(NamedTuple):
+    """The tokens of one declaration, the token after it, and the first bracket nested too deep, if any."""
+
+    tokens: list[Token]
+    after: Token
+    too_deep: Token | None
+
+
+def _chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
+    """Cut the tokens into declarations: at a `}` that closes the last bracket, and before a declaration's keyword.
+
+    Within brackets such a keyword begins a new declaration only first on its line and before a name: then a
+    closing bracket is missing above it. Stray text between two declarations is one chunk.
+    """
+    heads = {tables.keywords[word] for word in ("import", "source", "contract", "domain", "model", "pipeline")}
+    kind_of = {text: kind for kind, text in enumerate(tables.spelling) if text}
+    opening = {kind_of[c] for c in "([{"}
+    closing = {kind_of[c] for c in ")]}"}
+    brace, arrow = kind_of["}"], kind_of["->"]
+    names = {tables.kinds.index(kind) for kind in ("IDENT", "QUOTED", "STRING")}
+    start, depth, deep, stray = 0, 0, None, False
+    for i, token in enumerate(tokens[:-1]):
+        kind = token.kind
+        if kind in heads and i > start and tokens[i - 1].kind != arrow:
+            if depth == 0 or (tokens[i + 1].kind in names and _first_on_line(text, token.start)):
+                yield Chunk(tokens[start:i], token, deep)
+                start, depth, deep = i, 0, None
+        if i == start:
+            stray = kind not in heads
+        if kind in opening:
+            depth += 1
+            deep = deep or (token if depth > MAX_NESTING else None)
+        elif kind in closing and depth:
+            depth -= 1
+            if kind == brace and depth == 0 and not (stray and tokens[i + 1].kind not in heads):
+                yield Chunk(tokens[start : i + 1], tokens[i + 1], deep)
+                start, deep = i + 1, None
+    if start < len(tokens) - 1:
+        yield Chunk(tokens[start:-1], tokens[-1], deep)
+
+
+def _first_on_line(text: str, offset: int) -> bool:
+    return not text[text.rfind("\n", 0, offset) + 1 : offset].strip()
+
+
+def _declaration(chunk: Chunk, lines: Lines, tables: Tables, report: Report) -> ast.Declaration | None:
+    """The declaration that `chunk` holds; `Broken` (None where it has no name) if it is not valid."""
+    found: list[Diagnostic] = []
+    add = found.append
+    node: ast.Declaration | None = None
+    problem = next((token for token in chunk.tokens if token.kind == ERROR), None)
+    if problem is not None and problem.problem is not None:
+        message, label, fix = problem.problem
+        found.append(Diagnostic("E001", message, lines.span(problem.start, problem.end), label=label, fix=fix))
+    elif chunk.too_deep is not None:
+        span = lines.span(chunk.too_deep.start, chunk.too_deep.end)
+        fix = "give parts of it names with `let`"
+        found.append(Diagnostic("E001", f"brackets are nested more than {MAX_NESTING} deep", span, fix=fix))
+    else:
+        parsed = parse(chunk.tokens, tables, lambda name, c, start, end: ACTIONS[name](c, lines.span(start, end), add))
+        if isinstance(parsed, Failure):
+            found.append(syntax_error(chunk.tokens, chunk.after, parsed.position, lines, tables))
+        else:
+            node = parsed
+            found += check_expressions(parsed, MAX_NESTING)
+    for diagnostic in found:
+        report(diagnostic)
+    return broken(chunk.tokens, lines, tables) if has_errors(found) or node is None else node

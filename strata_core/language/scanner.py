@@ -1,0 +1,129 @@
+"""Text to tokens, by the one regular expression that tables.py makes from the grammar's terminals.
+
+The scanner never fails: what is no token becomes a token of kind `ERROR` whose `problem` says what is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache
+from typing import NamedTuple
+
+from strata_core.diagnostics import Span
+
+from .tables import Tables
+
+ERROR = -1
+
+
+class Problem(NamedTuple):
+    """Why some text is no token: message, label under the mark, fix."""
+
+    message: str
+    label: str | None = None
+    fix: str | None = None
+
+
+class Token(NamedTuple):
+    """`text` from offset `start` to `end`; `kind` counts in `Tables.kinds`."""
+
+    kind: int
+    text: str
+    start: int
+    end: int
+    problem: Problem | None = None
+
+
+class Lines:
+    """Offsets to lines and columns of one text."""
+
+    __slots__ = ("file", "starts")
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.starts = [0, *(match.end() for match in re.finditer("\n", text))]
+
+    def span(self, start: int, end: int) -> Span:
+        """The span from offset `start` to offset `end`."""
+        line, end_line = bisect_right(self.starts, start), bisect_right(self.starts, end)
+        return Span(self.file, line, start - self.starts[line - 1] + 1, end_line, end - self.starts[end_line - 1] + 1)
+
+
+def scan(text: str, tables: Tables) -> list[Token]:
+    """All tokens of `text`, and at last one of kind `$END`."""
+    match_at = _compiled(tables.pattern).match
+    keywords, word = tables.keywords, tables.kinds.index("IDENT")
+    tokens: list[Token] = []
+    position, length = 0, len(text)
+    while position < length:
+        match = match_at(text, position)
+        if match is None:
+            end, problem = _no_token(text, position)
+            tokens.append(Token(ERROR, text[position:end], position, end, problem))
+            position = end
+            continue
+        group, end = match.lastgroup, match.end()
+        if group != "_":
+            lexeme, kind = match.group(), int(str(group)[1:])
+            tokens.append(Token(keywords.get(lexeme, kind) if kind == word else kind, lexeme, position, end))
+        position = end
+    if "\0" in text:
+        tokens = [_without_nul(token) for token in tokens]
+    tokens.append(Token(tables.kinds.index("$END"), "", length, length))
+    return tokens
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+_NUMBER_LIKE = re.compile(r"\.?[0-9][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*")
+_FIXES = {
+    "'": "write strings in double quotes",
+    "&": "write `and`",
+    "!": "write `not`, or `!=` for unequal",
+    "|": "write `or`, or `||` to join strings",
+    "?": "write `if(condition, a, b)`",
+}
+
+
+def _no_token(text: str, start: int) -> tuple[int, Problem]:
+    """Where the text at `start` that begins no token ends, and what is wrong with it.
+
+    Scanning goes on after it so that the declarations below are still read: a string that has no end is
+    taken to end with its line.
+    """
+    line_end = text.find("\n", start)
+    line_end = len(text) if line_end < 0 else line_end
+    if text.startswith("/*", start):
+        return len(text), Problem("comment without an end", "it begins here", "close the comment with `*/`")
+    if text[start] == '"':
+        return line_end, Problem("string without an end", "it begins here", 'close the string with `"`')
+    if text[start] == "`":
+        return line_end, Problem("quoted name without an end", "it begins here", "close the name with a backquote")
+    if number := _NUMBER_LIKE.match(text, start):
+        return number.end(), Problem(
+            f"`{_short(number.group())}` is no number",
+            None,
+            "write numbers as `1_000`, `1.5`, `1e9`, durations as `1d`; a name does not begin with a digit",
+        )
+    end = start + 1
+    while end < line_end and not text[end].isascii() and not text[start].isascii():
+        end += 1
+    found = text[start:end]
+    if found.isidentifier() or (found[0].isalnum() and not found.isascii()):
+        return end, Problem(f"`{_short(found)}` cannot stand in a bare name", None, "put the name in backquotes")
+    shown = f"`{_short(found)}`" if found.isprintable() else f"U+{ord(found[0]):04X}"
+    return end, Problem(f"unexpected character {shown}", None, _FIXES.get(found))
+
+
+def _without_nul(token: Token) -> Token:
+    if "\0" not in token.text or token.kind == ERROR:
+        return token
+    return token._replace(kind=ERROR, problem=Problem("unexpected character U+0000 in a string or name"))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "…"

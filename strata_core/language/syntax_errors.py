@@ -1,0 +1,188 @@
+"""What is said about a syntax error: what was found, what would be accepted, and a fix where one is near.
+
+Works from the states of the parser at the error; runs only when there is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, get_args
+
+from strata_core.diagnostics import Diagnostic, Related
+from strata_core.diagnostics.suggest import nearest
+
+from . import ast
+from .lalr import accepted
+from .scanner import Lines, Token
+from .tables import Tables
+
+
+# What readers call a set of tokens: where all of `needs` are accepted, `covers` is said in one phrase.
+class _Phrase(NamedTuple):
+    text: str
+    needs: frozenset[str]
+    covers: frozenset[str]
+
+
+def _phrase(text: str, needs: str, covers: str = "") -> _Phrase:
+    return _Phrase(text, frozenset(needs.split()), frozenset(f"{needs} {covers}".split()))
+
+
+_PHRASES = (
+    _phrase("a declaration (`source`, `contract`, `model`, …)", "source contract model", "domain pipeline import"),
+    _phrase("an expression", "IDENT INT (", "QUOTED FLOAT STRING - [ not true false none null"),
+    _phrase("an operator", "+ * ==", "- || / % != < <= > >= like rlike in is and or"),
+    _phrase(
+        "a statement (`from`, `filter`, `select`, …)",
+        "from filter select",
+        "where let derive group aggregate sort take freshness partition_by "
+        "join_inner join_left join_full join_semi join_anti join_cross",
+    ),
+    _phrase("a join condition (`on …`)", "on"),
+    _phrase(
+        "an annotation (`nonnull`, `primary_key`, …)",
+        "nonnull unique",
+        "primary_key protected partition_by enum classification mask freshness",
+    ),
+    _phrase("a value", "IDENT STRING INT", "QUOTED FLOAT true false none null DURATION"),
+    _phrase("a name", "IDENT", "QUOTED"),
+)
+_KIND_WORDS = {
+    "IDENT": "a name",
+    "QUOTED": "a quoted name",
+    "INT": "a whole number",
+    "FLOAT": "a number",
+    "STRING": "a string",
+    "DURATION": "a duration such as `1d`",
+    "$END": "the end of the file",
+}
+_OPERATORS = frozenset("+ - * / % || == != < <= > >= ( and or like rlike in is .".split())
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_MOST_PHRASES = 5
+
+
+def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, tables: Tables) -> Diagnostic:
+    """The E001 for the parser's failure at `tokens[at]`, or at their end, before the token `after`.
+
+    `tokens` are those of one declaration.
+    """
+    kinds = [token.kind for token in tokens[:at]]
+    token = tokens[at] if at < len(tokens) else after
+    before = tokens[at - 1] if at else None
+    if before is not None and (word := _misspelled(before, accepted(kinds[:-1], tables), tables)):
+        span = lines.span(before.start, before.end)
+        return Diagnostic("E001", f"unknown word `{before.text}`", span, fix=f"did you mean `{word}`?")
+    expected = accepted(kinds, tables)
+    fix, related = _fix(tokens, at, token, expected, tables), ()
+    if at == len(tokens) and (bracket := _unclosed(tokens, tables)):
+        fix = f"add `{_CLOSING[bracket.text]}`"
+        place = lines.span(bracket.start, bracket.end)
+        related = (Related(place, f"this `{bracket.text}` is not closed"),)
+    return Diagnostic(
+        "E001",
+        f"expected {_either(_phrases(expected))}, found {_found(token, tables)}",
+        lines.span(token.start, token.end),
+        label="unexpected",
+        fix=fix,
+        notes=_string_note((before, token), lines),
+        related=related,
+    )
+
+
+def broken(tokens: Sequence[Token], lines: Lines, tables: Tables) -> ast.Broken | None:
+    """The broken declaration by its name, if its first tokens tell one."""
+    if len(tokens) < 2 or tables.kinds[tokens[1].kind] not in ("IDENT", "QUOTED", "STRING"):
+        return None
+    words: tuple[ast.DeclarationWord, ...] = get_args(ast.DeclarationWord)
+    first, name = tokens[0], tokens[1]
+    word = next((w for w in words if w in (first.text, nearest(first.text, words))), None)
+    if word is None:
+        return None
+    text = name.text if tables.kinds[name.kind] == "IDENT" else name.text[1:-1]
+    span = lines.span(first.start, tokens[-1].end)
+    return ast.Broken(word, ast.Name(text, lines.span(name.start, name.end)), span)
+
+
+def _phrases(accepted: set[str]) -> list[str]:
+    left, said = set(accepted), []
+    for phrase in _PHRASES:
+        if phrase.needs <= left:
+            said.append(phrase.text)
+            left -= phrase.covers
+            if "IDENT" in phrase.covers:
+                # Where a name may stand, soft keywords may; they are names then.
+                left = {kind for kind in left if not kind.isidentifier() or kind.isupper() or kind in _ALWAYS}
+    rest = [_KIND_WORDS.get(kind, f"`{kind}`") for kind in sorted(left)]
+    return rest + said
+
+
+_ALWAYS = frozenset({"distinct", "columns", "filter", "from", "contract"})
+
+
+def _either(phrases: list[str]) -> str:
+    shown = phrases if len(phrases) <= _MOST_PHRASES else [*phrases[:_MOST_PHRASES], "…"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
+
+
+def _found(token: Token, tables: Tables) -> str:
+    match tables.kinds[token.kind]:
+        case "$END":
+            return "the end of the file"
+        case "STRING":
+            return "a string"
+        case _:
+            return f"`{token.text if len(token.text) <= 40 else token.text[:37] + '…'}`"
+
+
+def _misspelled(word: Token, accepted: set[str], tables: Tables) -> str | None:
+    if tables.kinds[word.kind] != "IDENT":
+        return None
+    return nearest(word.text, {kind for kind in accepted if kind in tables.keywords})
+
+
+def _fix(tokens: Sequence[Token], at: int, token: Token, accepted: set[str], tables: Tables) -> str | None:
+    following = tokens[at + 1].text if at + 1 < len(tokens) else ""
+    before = tokens[at - 1].text if at else ""
+    for applies, fix in _FIXES:
+        if applies(before, token.text, following, accepted):
+            return fix.format(token.text)
+    if word := _misspelled(token, accepted, tables):
+        return f"did you mean `{word}`?"
+    if "IDENT" in accepted and token.text in tables.keywords and following in (":", "=", ",", ".", "}", ")", "]"):
+        return f"`{token.text}` is a reserved word; as a name it is written in backquotes"
+    return None
+
+
+# (token before, token found, token after, accepted kinds) and the fix that it calls for.
+_FIXES: tuple[tuple[Callable[[str, str, str, set[str]], bool], str], ...] = (
+    (lambda before, found, following, accepted: found == "=" and "==" in accepted, "`==` compares two values"),
+    (lambda before, found, following, accepted: (before, found) == ("<", ">"), "write `!=` for unequal"),
+    (lambda before, found, following, accepted: found == "==" and "=" in accepted, "`=` gives an output its value"),
+    (
+        lambda before, found, following, accepted: "=" in accepted and "}" in accepted and found in _OPERATORS,
+        "give the output a name: `name = expression`",
+    ),
+    (
+        lambda before, found, following, accepted: found == "not" and "in" in accepted,
+        "write `not` before the whole comparison: `not x {0} …`",
+    ),
+)
+
+
+def _string_note(tokens: Sequence[Token | None], lines: Lines) -> tuple[str, ...]:
+    for token in tokens:
+        if token is not None and token.text.startswith('"') and "\n" in token.text:
+            line = lines.span(token.start, token.start).line
+            return (f"a string that begins on line {line} goes over several lines; is a quote missing there?",)
+    return ()
+
+
+def _unclosed(tokens: Sequence[Token], tables: Tables) -> Token | None:
+    stack: list[Token] = []
+    for token in tokens:
+        spelling = tables.spelling[token.kind]
+        if spelling in _CLOSING:
+            stack.append(token)
+        elif spelling in _CLOSING.values() and stack:
+            stack.pop()
+    return stack[-1] if stack else None

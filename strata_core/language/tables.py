@@ -1,0 +1,199 @@
+"""The parser's tables: what lark makes of grammar.lark, as plain numbers, kept in the user's cache directory.
+
+lark turns the grammar into LALR(1) tables in some tenths of a second; reading them back takes milliseconds
+and needs no lark. The cache holds JSON only (data, never code), named by a digest of the grammar, with a
+checksum: a damaged or half-written file is made again, and writers replace it in one step.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+import zlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+GRAMMAR = Path(__file__).with_name("grammar.lark")
+START = "declaration"
+END = "$END"
+# Change it whenever the shape of the cached tables changes: it is part of the file's name.
+_FORMAT = "2"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One production: `target` is the non-terminal's number, `size` the number of symbols it takes.
+
+    `keep` holds the positions of the children that the action sees, `splice` tells for each whether it is a
+    list to be spliced in. `action` names the function in build.py; None makes a list to be spliced, and
+    "" hands on the only child.
+    """
+
+    target: int
+    size: int
+    action: str | None
+    keep: tuple[int, ...]
+    splice: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """LALR(1) tables. `actions[state]` is a map from token kind to `n` (shift, go to n) or `-1 - n` (reduce rule n),
+    or, where each token means the same reduction, that one number. `gotos[state]` maps a non-terminal to a state.
+
+    `kinds` are the names of the token kinds, in the order of their numbers; `spelling` has the fixed text of
+    those that have one, `keywords` maps a word to its kind, and `pattern` is the scanner's regular expression,
+    one group a kind (`_` is what is skipped).
+    """
+
+    kinds: tuple[str, ...]
+    spelling: tuple[str | None, ...]
+    keywords: dict[str, int]
+    pattern: str
+    actions: tuple[dict[int, int] | int, ...]
+    gotos: tuple[dict[int, int], ...]
+    rules: tuple[Rule, ...]
+    start: int
+    end: int
+
+
+@cache
+def load_tables() -> Tables:
+    """The tables of grammar.lark, from the cache if it has them."""
+    grammar = GRAMMAR.read_bytes()
+    path = cache_directory() / f"grammar-{_FORMAT}-{hashlib.sha256(grammar).hexdigest()[:32]}.json"
+    raw = _read(path)
+    if raw is None:
+        raw = make_raw(grammar.decode())
+        _write(path, raw)
+    return _tables(raw)
+
+
+def cache_directory() -> Path:
+    """Where this user's caches go: `STRATA_CACHE_DIR`, or the custom of the operating system."""
+    if chosen := os.environ.get("STRATA_CACHE_DIR"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()) / "strata"
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "strata"
+
+
+def make_raw(grammar: str) -> dict[str, Any]:
+    """The tables of `grammar` in the shape of the cache file. Needs lark; raises its GrammarError on a conflict."""
+    from lark import Lark
+    from lark.grammar import NonTerminal
+    from lark.lexer import PatternStr, TerminalDef
+    from lark.parsers.lalr_analysis import Shift
+
+    made = Lark(grammar, parser="lalr", lexer="basic", start=[START], maybe_placeholders=False)
+    table = made.parser.parser._parse_table
+    terminals = {t.name: t for t in made.terminals if t.name not in made.ignore_tokens}
+    kinds = [*terminals, END]
+    targets = sorted({rule.origin.name for rule in made.rules})
+    number = {name: i for i, name in enumerate(kinds)} | {name: i for i, name in enumerate(targets)}
+    rules = {rule: i for i, rule in enumerate(made.rules)}
+
+    def fixed(terminal: TerminalDef | None) -> str | None:
+        return terminal.pattern.value if terminal and isinstance(terminal.pattern, PatternStr) else None
+
+    def rule_row(rule: Any) -> list[Any]:
+        keep, splice = [], []
+        for position, symbol in enumerate(rule.expansion):
+            if isinstance(symbol, NonTerminal):
+                keep.append(position)
+                splice.append(symbol.name.startswith("_"))
+            elif rule.options.keep_all_tokens or not symbol.filter_out:
+                keep.append(position)
+                splice.append(False)
+        action = rule.alias or rule.origin.name
+        if action.startswith("_"):
+            action = None
+        elif rule.options.expand1 and not rule.alias and splice == [False]:
+            action = ""
+        return [number[rule.origin.name], len(rule.expansion), action, keep, splice]
+
+    actions, gotos = [], []
+    for state in range(len(table.states)):
+        row, goto = [], []
+        for symbol, (kind, argument) in table.states[state].items():
+            if symbol in terminals or symbol == END:
+                row += [number[symbol], argument if kind is Shift else -1 - rules[argument]]
+            else:
+                goto += [number[symbol], argument]
+        same = set(row[1::2])
+        only = same.pop() if len(same) == 1 else 0
+        # A state that only reduces by one rule does so whatever follows; a wrong token is found one step later.
+        actions.append(only if only < 0 else row)
+        gotos.append(goto)
+
+    word = made.get_terminal("IDENT").pattern
+    patterns = sorted(made.terminals, key=lambda t: (-t.priority, fixed(t) is not None, -t.pattern.max_width, t.name))
+    fullmatch = re.compile(word.to_regexp()).fullmatch
+    keywords = {text: number[t.name] for t in patterns if (text := fixed(t)) and fullmatch(text)}
+    skipped = "|".join(t.pattern.to_regexp() for t in patterns if t.name in made.ignore_tokens)
+    groups = [f"(?P<_>(?:{skipped})+)"]
+    groups += [
+        f"(?P<k{number[t.name]}>{t.pattern.to_regexp()})"
+        for t in patterns
+        if t.name in terminals and fixed(t) not in keywords
+    ]
+    return {
+        "kinds": kinds,
+        "spelling": [fixed(terminals.get(name)) for name in kinds],
+        "keywords": keywords,
+        "pattern": "|".join(groups),
+        "actions": actions,
+        "gotos": gotos,
+        "rules": [rule_row(rule) for rule in made.rules],
+        "start": table.start_states[START],
+        "end": table.end_states[START],
+    }
+
+
+def _tables(raw: dict[str, Any]) -> Tables:
+    return Tables(
+        kinds=tuple(raw["kinds"]),
+        spelling=tuple(raw["spelling"]),
+        keywords=raw["keywords"],
+        pattern=raw["pattern"],
+        actions=tuple(r if isinstance(r, int) else dict(zip(r[::2], r[1::2], strict=True)) for r in raw["actions"]),
+        gotos=tuple(dict(zip(r[::2], r[1::2], strict=True)) for r in raw["gotos"]),
+        rules=tuple(Rule(t, n, a, tuple(keep), tuple(splice)) for t, n, a, keep, splice in raw["rules"]),
+        start=raw["start"],
+        end=raw["end"],
+    )
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        checksum, _, body = path.read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    if checksum != _checksum(body):
+        return None
+    raw: dict[str, Any] = json.loads(body)
+    return raw
+
+
+def _write(path: Path, raw: dict[str, Any]) -> None:
+    body = json.dumps(raw, separators=(",", ":")).encode()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        with os.fdopen(handle, "wb") as file:
+            file.write(_checksum(body) + b"\n" + body)
+        os.replace(temporary, path)
+    except OSError:
+        # The cache only saves time: without a writable directory each process makes the tables anew.
+        return
+
+
+def _checksum(body: bytes) -> bytes:
+    return b"%08x" % zlib.crc32(body)
