@@ -1,0 +1,317 @@
+"""The one table contract of the program: what is promised about the columns of a table (Seed 0 §3).
+
+A Strata `contract`, a source's declared columns, a product contract's asset, a dbt model contract and an ODCS
+schema all lower to `TableContract`; the three conformance phases work on it alone. The derived rules of the
+seed hold by construction: a primary key is nonnull, and a sole primary key is unique.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+from ..diagnostics import Span
+from ..types import Array, Date, Json, Map, String, Struct, Timestamp, Unknown, ValueType, parse_type
+
+DIGEST_VERSION = "strata-contract-1"
+
+
+class ContractError(ValueError):
+    """A contract that cannot be; `field` names the field at fault, if it is one, and `fix` the way out."""
+
+    def __init__(self, message: str, field: str | None = None, fix: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.field, self.fix = message, field, fix
+
+
+class MaskRule(StrEnum):
+    """What a reader without clearance sees of a classified column (design `store.md`, "Enforcement")."""
+
+    HASH = "hash"
+    NULL = "null"
+    DROP = "drop"
+    PARTIAL = "partial"
+
+
+PARTIAL_KEEPS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A masking rule. `partial` leaves the last `keep` characters, other rules keep none."""
+
+    rule: MaskRule
+    keep: int = 0
+
+    def __post_init__(self) -> None:
+        if self.rule is MaskRule.PARTIAL:
+            object.__setattr__(self, "keep", self.keep or PARTIAL_KEEPS)
+        elif self.keep:
+            raise ContractError(f"the mask `{self.rule}` keeps no characters", fix="only `partial` takes a number")
+        if not 0 <= self.keep <= 64:
+            raise ContractError("a partial mask keeps 1 to 64 characters", fix="write `mask: partial(4)`")
+
+    def __str__(self) -> str:
+        return f"{self.rule}({self.keep})" if self.rule is MaskRule.PARTIAL else self.rule.value
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """The latest value of `column` is at most `max_age` old; without a column, the table's own age counts."""
+
+    max_age: timedelta
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_age <= timedelta(0) or self.max_age.microseconds:
+            raise ContractError("a freshness is some whole seconds", fix="write for instance `freshness: <= 1d`")
+
+
+@dataclass(frozen=True, slots=True)
+class ContractField:
+    """One promised column. `type` is `Unknown` only where the declaration's own error was already reported.
+
+    `enum` keeps the declared order, which means nothing. `freshness` is the greatest age of the column's
+    latest value. Spans do not take part in equality: where a promise stands does not change it.
+    """
+
+    name: str
+    type: ValueType
+    nullable: bool = True
+    unique: bool = False
+    primary_key: bool = False
+    protected: bool = False
+    enum: tuple[str, ...] | None = None
+    classification: str | None = None
+    mask: Mask | None = None
+    partition_by: bool = False
+    freshness: timedelta | None = None
+    description: str | None = None
+    span: Span | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.primary_key:
+            object.__setattr__(self, "nullable", False)
+        known = not isinstance(self.type, Unknown)
+        if self.enum is not None:
+            if known and not isinstance(self.type, String):
+                raise ContractError(f"an enum lists strings, but `{self.name}` is {self.type}", self.name)
+            if not self.enum:
+                raise ContractError(f"the enum of `{self.name}` is empty", self.name, "name at least one value")
+            object.__setattr__(self, "enum", tuple(dict.fromkeys(self.enum)))
+        if (self.unique or self.primary_key) and isinstance(self.type, Array | Map | Struct | Json):
+            word = "primary_key" if self.primary_key else "unique"
+            fix = "promise it of a column of a simple type"
+            raise ContractError(f"`{word}` needs values that can be compared, not {self.type}", self.name, fix)
+        if self.freshness is not None:
+            Freshness(self.freshness)
+            _require_instant(self)
+
+    @property
+    def hidden(self) -> bool:
+        """Whether values of this column are kept out of reports and messages."""
+        return self.classification is not None or self.mask is not None
+
+    @property
+    def promise(self) -> str:
+        """The field's type and annotations as a contract spells them."""
+        words = [str(self.type)]
+        words += ["primary_key"] if self.primary_key else ["nonnull"] if not self.nullable else []
+        words += ["unique"] if self.unique and not self.primary_key else []
+        words += ["protected"] if self.protected else []
+        words += [f"enum {{{', '.join(self.enum)}}}"] if self.enum is not None else []
+        return " ".join(words)
+
+
+@dataclass(frozen=True)
+class TableContract:
+    """Fields in declared order. Where `closed`, columns outside the contract are an error.
+
+    Several `primary_key` fields form one composite key; a sole one is also `unique`.
+    """
+
+    name: str
+    fields: tuple[ContractField, ...]
+    freshness: Freshness | None = None
+    closed: bool = False
+    description: str | None = None
+    span: Span | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        seen: set[str] = set()
+        for one in self.fields:
+            if one.name in seen:
+                raise ContractError(f"`{one.name}` is promised twice", one.name, "keep one of the two fields")
+            seen.add(one.name)
+        if len(self.key) == 1:
+            unique = tuple(replace(f, unique=True) if f.primary_key else f for f in self.fields)
+            object.__setattr__(self, "fields", unique)
+        if self.freshness is not None and self.freshness.column is not None:
+            if self.freshness.column not in seen:
+                raise ContractError(
+                    f"the freshness column `{self.freshness.column}` is no field of `{self.name}`",
+                    fix="name a date or timestamp field",
+                )
+            _require_instant(self[self.freshness.column])
+
+    @cached_property
+    def by_name(self) -> Mapping[str, ContractField]:
+        """The fields by name."""
+        return {f.name: f for f in self.fields}
+
+    def __getitem__(self, name: str) -> ContractField:
+        return self.by_name[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.by_name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The field names, in declared order."""
+        return tuple(f.name for f in self.fields)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns of the primary key, in declared order; empty where there is none."""
+        return tuple(f.name for f in self.fields if f.primary_key)
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """The fields whose removal, renaming or narrowing breaks consumers (Seed 0 §3)."""
+        return tuple(f.name for f in self.fields if f.protected)
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The fields whose values are kept out of reports and messages."""
+        return frozenset(f.name for f in self.fields if f.hidden)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of what is promised: the same for every order of fields and enum values, whatever the
+        contract is called and described as, and different for any two contracts that promise different things."""
+        freshness = [str(p) for p in (self.freshness.max_age, self.freshness.column) if p] if self.freshness else []
+        fields = sorted(_packed(*_semantics(f)) for f in self.fields)
+        head = _packed(DIGEST_VERSION, str(self.closed), _packed(*freshness))
+        return hashlib.sha256(_packed(head, *fields)).hexdigest()
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that `from_json` reads back; types are spelled as in a cast."""
+        return _without_defaults(
+            {
+                "name": self.name,
+                "fields": [_field_to_json(f) for f in self.fields],
+                "freshness": self.freshness and _freshness_to_json(self.freshness),
+                "closed": self.closed,
+                "description": self.description,
+                "span": span_to_json(self.span),
+            }
+        )
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> TableContract:
+        """The contract that `to_json` wrote; raises `ContractError`, `TypeSpellingError` or `KeyError`."""
+        return cls(
+            data["name"],
+            tuple(map(_field_from_json, data["fields"])),
+            _freshness_from_json(data.get("freshness")),
+            data.get("closed", False),
+            data.get("description"),
+            span_from_json(data.get("span")),
+        )
+
+
+def span_to_json(span: Span | None) -> list[Any] | None:
+    """`[file, line, column, end line, end column]`."""
+    return [span.file, span.line, span.column, span.end_line, span.end_column] if span else None
+
+
+def span_from_json(data: list[Any] | None) -> Span | None:
+    """The inverse of `span_to_json`."""
+    return Span(*data) if data else None
+
+
+def _require_instant(one: ContractField) -> None:
+    if not isinstance(one.type, Date | Timestamp | Unknown):
+        message = f"freshness is told from a date or timestamp, but `{one.name}` is {one.type}"
+        raise ContractError(message, one.name)
+
+
+def _semantics(one: ContractField) -> tuple[str | bytes, ...]:
+    flags = (one.nullable, one.unique, one.primary_key, one.protected, one.partition_by)
+    return (
+        one.name,
+        str(one.type),
+        "".join("01"[flag] for flag in flags),
+        _packed(*sorted(one.enum or ())),
+        _packed(*(() if one.classification is None else (one.classification,))),
+        str(one.mask or ""),
+        str(one.freshness or ""),
+    )
+
+
+def _packed(*parts: str | bytes) -> bytes:
+    """`parts`, each with its length in front, so that no two sequences share a form."""
+    encoded = [p.encode(errors="surrogatepass") if isinstance(p, str) else p for p in parts]
+    return b"".join(len(p).to_bytes(8, "big") + p for p in encoded)
+
+
+def _field_to_json(one: ContractField) -> dict[str, Any]:
+    return _without_defaults(
+        {
+            "name": one.name,
+            "type": str(one.type),
+            "nonnull": not one.nullable,
+            "unique": one.unique,
+            "primary_key": one.primary_key,
+            "protected": one.protected,
+            "enum": list(one.enum) if one.enum is not None else None,
+            "classification": one.classification,
+            "mask": {"rule": one.mask.rule.value, "keep": one.mask.keep} if one.mask else None,
+            "partition_by": one.partition_by,
+            "freshness_seconds": _seconds(one.freshness),
+            "description": one.description,
+            "span": span_to_json(one.span),
+        }
+    )
+
+
+def _field_from_json(data: Mapping[str, Any]) -> ContractField:
+    mask = data.get("mask")
+    seconds = data.get("freshness_seconds")
+    return ContractField(
+        data["name"],
+        parse_type(data["type"]),
+        nullable=not data.get("nonnull", False),
+        unique=data.get("unique", False),
+        primary_key=data.get("primary_key", False),
+        protected=data.get("protected", False),
+        enum=tuple(data["enum"]) if "enum" in data else None,
+        classification=data.get("classification"),
+        mask=Mask(MaskRule(mask["rule"]), mask["keep"]) if mask else None,
+        partition_by=data.get("partition_by", False),
+        freshness=None if seconds is None else timedelta(seconds=seconds),
+        description=data.get("description"),
+        span=span_from_json(data.get("span")),
+    )
+
+
+def _freshness_to_json(freshness: Freshness) -> dict[str, Any]:
+    return _without_defaults({"seconds": _seconds(freshness.max_age), "column": freshness.column})
+
+
+def _freshness_from_json(data: Mapping[str, Any] | None) -> Freshness | None:
+    return Freshness(timedelta(seconds=data["seconds"]), data.get("column")) if data else None
+
+
+def _seconds(age: timedelta | None) -> int | None:
+    return None if age is None else age // timedelta(seconds=1)
+
+
+def _without_defaults(data: dict[str, Any]) -> dict[str, Any]:
+    """JSON without the members that say nothing: absent and false ones."""
+    return {k: v for k, v in data.items() if v is not None and v is not False}
