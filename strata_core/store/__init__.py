@@ -1,1 +1,26 @@
-"""The store: tables on disk, and the artifacts of models. Everything that is committed is an entry of a log."""
+"""The store: artifacts of models on disk and the environments that name them. What is committed is a log entry.
+
+Nothing here loads pyarrow before rows are written or read: plan, history and rollback stay quick.
+"""
+
+from .artifacts import Artifact, Candidate
+from .environments import Environment, EnvironmentVersion, Pointer
+from .log import CommitLog, Entry, LogConflict
+from .manifest import ColumnStatistics, Field, Manifest, Part
+from .store import Store
+
+__all__ = [
+    "Artifact",
+    "Candidate",
+    "ColumnStatistics",
+    "CommitLog",
+    "Entry",
+    "Environment",
+    "EnvironmentVersion",
+    "Field",
+    "LogConflict",
+    "Manifest",
+    "Part",
+    "Pointer",
+    "Store",
+]

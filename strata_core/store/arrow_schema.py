@@ -90,7 +90,12 @@ def _stored_type(type_: pa.DataType, path: str) -> pa.DataType:
         return pa.map_(key, item)
     if types.is_fixed_size_list(type_):
         return pa.list_(_stored_field(type_.value_field, path), type_.list_size)
-    if types.is_list(type_) or types.is_large_list(type_) or types.is_list_view(type_) or types.is_large_list_view(type_):
+    if (
+        types.is_list(type_)
+        or types.is_large_list(type_)
+        or types.is_list_view(type_)
+        or types.is_large_list_view(type_)
+    ):
         return pa.list_(_stored_field(type_.value_field, path))
     if types.is_struct(type_):
         return pa.struct([_stored_field(f, f"{path}.{f.name}") for f in type_])

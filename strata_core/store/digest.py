@@ -64,7 +64,6 @@ def of_block(columns: Iterable[pa.Array]) -> bytes:
     return total.digest()
 
 
-
 def _streams(array: pa.Array) -> Iterator[memoryview]:
     if isinstance(array, pa.ExtensionArray):
         array = array.storage

@@ -26,6 +26,7 @@ _REMEDIES = {
     errno.EOPNOTSUPP: "use a filesystem that allows hard links and renames",
     errno.EROFS: "the filesystem is mounted read-only: mount it writable, or set [store] root elsewhere",
     errno.ENOTDIR: "a file stands where a folder is needed: move it away, or set [store] root elsewhere",
+    errno.EEXIST: "a file stands where a folder is needed: move it away, or set [store] root elsewhere",
     errno.ENOENT: "restore the missing file or folder, or run the apply again",
     errno.ENAMETOOLONG: "use a shorter [store] root or shorter names",
     errno.EIO: "the disk reported a fault: check it before you go on",
@@ -50,8 +51,8 @@ def at(path: Path, doing: str) -> Iterator[None]:
 
 
 def write_file(path: Path, *contents: bytes | memoryview) -> None:
-    """Writes and syncs a new file; the directory that names it is not synced yet."""
-    with at(path, "write"), open(path, "xb") as file:
+    """Writes and syncs a file that no reader knows yet; the directory that names it is not synced yet."""
+    with at(path, "write"), open(path, "wb") as file:
         for content in contents:
             file.write(content)
         file.flush()
@@ -70,7 +71,7 @@ def sync_directory(path: Path) -> None:
 
 def make_directory(path: Path) -> None:
     """Creates `path` and its missing parents, each durable in its own parent."""
-    if path.is_dir():
+    if os.path.isdir(path):
         return
     make_directory(path.parent)
     with at(path, "create the folder"):

@@ -90,12 +90,9 @@ class Manifest:
 
 def encode(manifest: Manifest) -> bytes:
     """The JSON text of `manifest`."""
-    parts: list[JSON] = [
-        {"path": p.path, "rows": p.rows, "bytes": p.bytes, "sha256": p.sha256} for p in manifest.parts
-    ]
+    parts: list[JSON] = [{"path": p.path, "rows": p.rows, "bytes": p.bytes, "sha256": p.sha256} for p in manifest.parts]
     schema: list[JSON] = [
-        {"name": f.name, "type": f.type, "nullable": f.nullable, "metadata": dict(f.metadata)}
-        for f in manifest.schema
+        {"name": f.name, "type": f.type, "nullable": f.nullable, "metadata": dict(f.metadata)} for f in manifest.schema
     ]
     statistics: dict[str, JSON] = {
         name: {"null_count": s.null_count, "minimum": s.minimum, "maximum": s.maximum}

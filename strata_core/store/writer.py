@@ -93,11 +93,14 @@ def write_parts(directory: Path, schema: pa.Schema, batches: Iterable[pa.RecordB
             raise
     disk.sync_directory(directory)
     parts = tuple(file.part for file in files)
-    blocks = (block for content in contents for block in content.blocks)
     return Written(
         stored,
         parts,
-        digest.combine(stored, blocks, sum(part.rows for part in parts)),
+        digest.combine(
+            stored,
+            (block for content in contents for block in content.blocks),
+            sum(part.rows for part in parts),
+        ),
         of_columns(stored, [file.footer for file in files], [content.null_counts for content in contents]),
     )
 
@@ -168,7 +171,6 @@ def _cast(field: pa.Field, column: pa.Array) -> pa.Array:
         fix = "cast the column to the type of the schema"
         raise StrataError(Diagnostic("E080", message, fix=fix, field_path=field.name))
     return column.cast(field.type)
-
 
 
 def _encode(directory: Path, number: int, stored: pa.Schema, blocks: Sequence[pa.Table]) -> _Encoded:

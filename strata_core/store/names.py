@@ -1,0 +1,41 @@
+"""Names that become paths: an allow-list pattern, and a check that the path stays under the store's root."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from strata_core.diagnostics import Diagnostic, StrataError
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_ADDRESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+
+
+def table_name(name: str) -> str:
+    """`name`, or E092: it cannot name a table or an environment on disk."""
+    return _checked(name, _NAME, "a letter or _, then letters, digits and _, 128 characters at most")
+
+
+def address_name(address: str) -> str:
+    """`address`, or E092: it cannot name an artifact on disk."""
+    return _checked(address, _ADDRESS, "letters, digits, - and _, 128 characters at most")
+
+
+def is_table_name(name: str) -> bool:
+    """Whether `table_name` takes it: what else lies in a folder of tables is not one."""
+    return _NAME.fullmatch(name) is not None
+
+
+def _checked(name: str, pattern: re.Pattern[str], accepted: str) -> str:
+    if pattern.fullmatch(name) is None:
+        raise StrataError(Diagnostic("E092", f"{name!r} cannot name a folder of the store", fix=f"use {accepted}"))
+    return name
+
+
+def under(root: Path, path: Path) -> Path:
+    """`path`, or E092: links on the way lead out of `root`."""
+    if not path.resolve().is_relative_to(root.resolve()):
+        message = f"{path} leads out of the store {root}"
+        fix = "remove the symbolic link, or set [store] root to the folder that it points to"
+        raise StrataError(Diagnostic("E092", message, fix=fix))
+    return path

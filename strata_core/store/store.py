@@ -1,0 +1,194 @@
+"""The store: where artifacts are staged, adopted and found, and where environments are kept.
+
+Durability order of a publication: parts, manifest, folder, rename to the address, parent folder; then, in an
+environment, the log entry that makes it visible. Whatever is killed on the way leaves a folder in `staging`
+or an artifact that no environment names, never half of a version.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from strata_core.diagnostics import Diagnostic, StrataError
+
+from . import disk, manifest
+from .artifacts import Artifact, Candidate
+from .document import JSON
+from .environments import Environment, Pointer
+from .instant import next_instant
+from .log import CommitLog
+from .manifest import Manifest
+from .names import address_name, is_table_name, table_name, under
+
+if TYPE_CHECKING:  # pyarrow takes 0.2 s to import, and plan, history and rollback touch no rows
+    import pyarrow as pa
+
+ARTIFACT = "artifact"
+"""The manifest kind of a model's output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The store in the folder `root`; make it with `Store.open`."""
+
+    root: Path
+
+    @classmethod
+    def open(cls, root: Path, create: bool = True) -> Store:
+        """The store at `root`, created when missing unless `create` is False (then it is only read).
+
+        E092 when `root` is missing, no folder, or may not be read (or written, with `create`).
+        """
+        if create:
+            disk.make_directory(root)
+        with disk.at(root, "open the store"):
+            os.listdir(root)  # says what is wrong: missing, a file, no permission
+        needed = os.R_OK | os.X_OK | (os.W_OK if create else 0)
+        if not os.access(root, needed):
+            raise disk.unusable(root, "open the store", PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+        return cls(root)
+
+    def stage(self, table: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Candidate:
+        """Writes rows to staging, synced and visible to nobody. Errors as `writer.write_parts`; what was staged
+        is removed when any is raised, by `batches` too."""
+        from .writer import write_parts
+
+        directory = under(self.root, self._staging / f"{table_name(table)}-{secrets.token_hex(8)}")
+        disk.make_directory(directory)
+        try:
+            return Candidate(table, directory, write_parts(directory, schema, batches))
+        except BaseException:
+            with suppress(StrataError):  # the first fault is the one to report
+                disk.remove_directory(directory)
+            raise
+
+    def adopt(self, candidate: Candidate, address: str, provenance: Mapping[str, JSON]) -> Artifact:
+        """Moves a candidate to its content address in one step and returns the artifact there.
+
+        An artifact that is there already with the same digest is kept and returned, replaced only when it is
+        damaged. E094 when it has another digest: the computation is not deterministic, or the address leaves
+        an input out. E092 when the disk refuses; the candidate then stays staged and may be adopted again.
+        """
+        from .arrow_schema import fields_of
+
+        written = candidate.written
+        described = Manifest(
+            id=secrets.token_hex(16),
+            kind=ARTIFACT,
+            table=candidate.table,
+            parts=written.parts,
+            schema=fields_of(written.schema),
+            rows=written.rows,
+            digest=written.digest,
+            created_at=next_instant(0),
+            statistics=written.statistics,
+            provenance=provenance,
+        )
+        target = self._artifact(candidate.table, address)
+        disk.write_file(candidate.directory / manifest.NAME, manifest.encode(described))
+        disk.sync_directory(candidate.directory)
+        while not disk.move_directory(candidate.directory, target):
+            existing = self._keep_or_clear(target, candidate, address)
+            if existing is not None:
+                candidate.discard()
+                return existing
+        return Artifact(target, address, described)
+
+    def find(self, table: str, address: str) -> Artifact | None:
+        """The artifact at `address`, None when there is none; E094 when its manifest is damaged.
+
+        One file is read. `Artifact.verify` tells whether the parts are what the manifest says.
+        """
+        directory = self._artifact(table, address)
+        found = manifest.read(directory / manifest.NAME)
+        return None if found is None else Artifact(directory, address, found)
+
+    def artifact(self, table: str, pointer: Pointer) -> Artifact:
+        """What an environment's `pointer` points at; E094 when it is gone or has another digest."""
+        found = self.find(table, pointer.address)
+        if found is not None and found.manifest.digest == pointer.digest:
+            return found
+        why = "is missing" if found is None else f"has the digest {found.manifest.digest}"
+        message = f"the artifact {pointer.address} of {table} {why}; its environment names the digest {pointer.digest}"
+        raise StrataError(Diagnostic("E094", message, fix=f"apply {table} again with --force"))
+
+    def reader(self, artifact: Artifact, columns: Sequence[str] | None = None) -> pa.RecordBatchReader:
+        """The rows of `artifact`, streamed in order. Errors as `reader.read_parts`."""
+        from .reader import read_parts
+
+        return read_parts(artifact.paths, columns)
+
+    def environment(self, name: str) -> Environment:
+        """The environment `name`, which need not exist before its first publication."""
+        return Environment(name, CommitLog(under(self.root, self._environments / table_name(name))))
+
+    def environments(self) -> tuple[str, ...]:
+        """The names of the environments that exist."""
+        return tuple(name for name in disk.names_in(self._environments) if is_table_name(name))
+
+    def sweep_staging(self, older_than: timedelta = timedelta(days=1)) -> tuple[Path, ...]:
+        """Removes staging folders that nobody wrote to for `older_than`: those of killed applies. Lists them."""
+        limit = time.time() - older_than.total_seconds()
+        abandoned = tuple(
+            path for name in disk.names_in(self._staging) if _last_written(path := self._staging / name) < limit
+        )
+        for path in abandoned:
+            disk.remove_directory(path)
+        return abandoned
+
+    @property
+    def _staging(self) -> Path:
+        return self.root / "staging"
+
+    @property
+    def _environments(self) -> Path:
+        return self.root / "environments"
+
+    def _artifact(self, table: str, address: str) -> Path:
+        artifacts = self.root / "tables" / table_name(table) / "data" / "artifacts"
+        return under(self.root, artifacts / address_name(address))
+
+    def _keep_or_clear(self, target: Path, candidate: Candidate, address: str) -> Artifact | None:
+        """The sound artifact at `target` with the candidate's digest; a damaged one is moved out of its way."""
+        try:
+            found = self.find(candidate.table, address)
+        except StrataError as damaged:
+            if any(d.code != "E094" for d in damaged.diagnostics):
+                raise
+            found = None
+        if found is not None and found.manifest.digest != candidate.digest:
+            raise StrataError(_other_rows(candidate, address, found))
+        if found is not None and not found.verify():
+            return found
+        grave = self._staging / f"damaged-{secrets.token_hex(8)}"
+        if disk.move_directory(target, grave):
+            disk.remove_directory(grave)
+        return None
+
+
+def _last_written(staged: Path) -> float:
+    """The newest modification below `staged`, seconds; now when it is just being moved away."""
+    with disk.at(staged, "look at"):
+        try:
+            return max(os.stat(path).st_mtime for path in (staged, *staged.rglob("*")))
+        except FileNotFoundError:
+            return time.time()
+
+
+def _other_rows(candidate: Candidate, address: str, found: Artifact) -> Diagnostic:
+    return Diagnostic(
+        "E094",
+        f"{candidate.table} was computed before from the same inputs (address {address}) with other rows: digest "
+        f"{found.manifest.digest} then, {candidate.digest} now; nothing was changed",
+        fix="give the model a total sort and only deterministic functions, or remove "
+        f"{found.directory} if what stands there is known to be wrong",
+    )
