@@ -22,6 +22,7 @@ CODES = MappingProxyType(
         "E012": "nullable column where the contract promises nonnull",
         "E013": "protected or primary-key column missing",
         "E014": "value outside the contract's enum",
+        "E015": "column outside a closed contract",
         # E02x names
         "E020": "unknown table",
         "E021": "unknown column",
@@ -65,6 +66,7 @@ CODES = MappingProxyType(
         "E085": "data is older than the contract's freshness",
         "E086": "assertion violated",
         "E087": "join matched more rows than expected",
+        "E088": "column in the data that a closed contract does not name",
         # E09x engines and store
         "E090": "computation failed",
         "E091": "engine out of resources",
