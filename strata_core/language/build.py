@@ -132,6 +132,7 @@ def _int_value(digits: str, span: Span, report: Report, limit: int = INT_MAX + 1
 
 
 def int_range(span: Span) -> Diagnostic:
+    """The E003 for an integer at `span` that int64 does not hold."""
     return Diagnostic(
         "E003",
         "the integer does not fit into int64",

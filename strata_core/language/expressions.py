@@ -26,7 +26,7 @@ def check_expressions(declaration: ast.Declaration, max_depth: int) -> list[Diag
         if depth > max_depth:
             message = f"the expression is nested more than {max_depth} deep"
             return [Diagnostic("E001", message, node.span, fix="give parts of it names with `let`")]
-        for name in _parts(type(node)):
+        for name in _parts(node.__class__):
             value = getattr(node, name)
             if isinstance(value, tuple):
                 pending += [(child, depth + 1) for child in value]

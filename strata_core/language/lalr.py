@@ -22,7 +22,8 @@ def parse(tokens: Sequence[Token], tables: Tables, act: Callable[[str, list[Any]
     """
     actions, gotos, rules = tables.actions, tables.gotos, tables.rules
     end_kind = tables.kinds.index("$END")
-    states, values, starts, ends = [tables.start], [None], [0], [tokens[0].start]
+    states, starts, ends = [tables.start], [0], [tokens[0].start]
+    values: list[Any] = [None]
     position, count = 0, len(tokens)
     while True:
         kind = tokens[position].kind if position < count else end_kind
@@ -40,6 +41,10 @@ def parse(tokens: Sequence[Token], tables: Tables, act: Callable[[str, list[Any]
             continue
         rule = rules[-1 - step]
         size = rule.size
+        if rule.action == "" and size == 1:
+            # Most reductions only climb the levels of precedence: the value and its place stay.
+            states[-1] = gotos[states[-2]][rule.target]
+            continue
         if size:
             start, end = starts[-size], ends[-1]
             children = _children(rule.keep, rule.splice, values[-size:])

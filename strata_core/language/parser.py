@@ -105,10 +105,10 @@ def _chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
     start, depth, deep, stray = 0, 0, None, False
     for i, token in enumerate(tokens[:-1]):
         kind = token.kind
-        if kind in heads and i > start and tokens[i - 1].kind != arrow:
-            if depth == 0 or (tokens[i + 1].kind in names and _first_on_line(text, token.start)):
-                yield Chunk(tokens[start:i], token, deep)
-                start, depth, deep = i, 0, None
+        head = kind in heads and i > start and tokens[i - 1].kind != arrow
+        if head and (depth == 0 or (tokens[i + 1].kind in names and _first_on_line(text, token.start))):
+            yield Chunk(tokens[start:i], token, deep)
+            start, depth, deep = i, 0, None
         if i == start:
             stray = kind not in heads
         if kind in opening:

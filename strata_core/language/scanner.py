@@ -58,7 +58,7 @@ def scan(text: str, tables: Tables) -> list[Token]:
     position, length = 0, len(text)
     while position < length:
         match = match_at(text, position)
-        if match is None:
+        if match is None or (match.group() == "/" and text.startswith("/*", position)):
             end, problem = _no_token(text, position)
             tokens.append(Token(ERROR, text[position:end], position, end, problem))
             position = end

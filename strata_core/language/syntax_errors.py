@@ -31,7 +31,7 @@ def _phrase(text: str, needs: str, covers: str = "") -> _Phrase:
 _PHRASES = (
     _phrase("a declaration (`source`, `contract`, `model`, …)", "source contract model", "domain pipeline import"),
     _phrase("an expression", "IDENT INT (", "QUOTED FLOAT STRING - [ not true false none null"),
-    _phrase("an operator", "+ * ==", "- || / % != < <= > >= like rlike in is and or"),
+    _phrase("an operator", "+ * ==", "- || / % != < <= > >= like rlike in is and or ( . over"),
     _phrase(
         "a statement (`from`, `filter`, `select`, …)",
         "from filter select",
@@ -56,7 +56,7 @@ _KIND_WORDS = {
     "DURATION": "a duration such as `1d`",
     "$END": "the end of the file",
 }
-_OPERATORS = frozenset("+ - * / % || == != < <= > >= ( and or like rlike in is .".split())
+_OPERATORS = _phrase("", "+ - * / % || == != < <= > >= ( and or like rlike in is .").needs
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _MOST_PHRASES = 5
 
@@ -73,14 +73,15 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
         span = lines.span(before.start, before.end)
         return Diagnostic("E001", f"unknown word `{before.text}`", span, fix=f"did you mean `{word}`?")
     expected = accepted(kinds, tables)
-    fix, related = _fix(tokens, at, token, expected, tables), ()
+    fix = _fix(tokens, at, token, expected, tables)
+    related: tuple[Related, ...] = ()
     if at == len(tokens) and (bracket := _unclosed(tokens, tables)):
         fix = f"add `{_CLOSING[bracket.text]}`"
         place = lines.span(bracket.start, bracket.end)
         related = (Related(place, f"this `{bracket.text}` is not closed"),)
     return Diagnostic(
         "E001",
-        f"expected {_either(_phrases(expected))}, found {_found(token, tables)}",
+        f"expected {_either(_phrases(expected, tables))}, found {_found(token, tables)}",
         lines.span(token.start, token.end),
         label="unexpected",
         fix=fix,
@@ -103,20 +104,26 @@ def broken(tokens: Sequence[Token], lines: Lines, tables: Tables) -> ast.Broken 
     return ast.Broken(word, ast.Name(text, lines.span(name.start, name.end)), span)
 
 
-def _phrases(accepted: set[str]) -> list[str]:
-    left, said = set(accepted), []
+def _phrases(expected: set[str], tables: Tables) -> list[str]:
+    """`expected` in the words of readers: what closes or separates first, then what is open to many."""
+    left, said = expected - _names_only(expected, tables), []
     for phrase in _PHRASES:
         if phrase.needs <= left:
             said.append(phrase.text)
             left -= phrase.covers
-            if "IDENT" in phrase.covers:
-                # Where a name may stand, soft keywords may; they are names then.
-                left = {kind for kind in left if not kind.isidentifier() or kind.isupper() or kind in _ALWAYS}
-    rest = [_KIND_WORDS.get(kind, f"`{kind}`") for kind in sorted(left)]
-    return rest + said
+    return [_KIND_WORDS.get(kind, f"`{kind}`") for kind in sorted(left)] + said
 
 
-_ALWAYS = frozenset({"distinct", "columns", "filter", "from", "contract"})
+def _names_only(expected: set[str], tables: Tables) -> set[str]:
+    """The soft keywords that would only be names here."""
+    domain, word, equals = tables.keywords["domain"], tables.kinds.index("IDENT"), tables.spelling.index("=")
+    plain = accepted([domain, word, equals], tables)
+    annotation_words = accepted([domain], tables) - plain
+    if not plain <= expected:
+        return set()
+    # Where a field may end, the word of an annotation is one.
+    words = plain if "," in expected else plain | annotation_words
+    return words & tables.keywords.keys()
 
 
 def _either(phrases: list[str]) -> str:
@@ -130,43 +137,52 @@ def _found(token: Token, tables: Tables) -> str:
             return "the end of the file"
         case "STRING":
             return "a string"
+        case "QUOTED":
+            return f"the name {token.text}"
         case _:
             return f"`{token.text if len(token.text) <= 40 else token.text[:37] + '…'}`"
 
 
-def _misspelled(word: Token, accepted: set[str], tables: Tables) -> str | None:
+def _misspelled(word: Token, expected: set[str], tables: Tables) -> str | None:
     if tables.kinds[word.kind] != "IDENT":
         return None
-    return nearest(word.text, {kind for kind in accepted if kind in tables.keywords})
+    return nearest(word.text, (expected & tables.keywords.keys()) - _names_only(expected, tables))
 
 
-def _fix(tokens: Sequence[Token], at: int, token: Token, accepted: set[str], tables: Tables) -> str | None:
-    following = tokens[at + 1].text if at + 1 < len(tokens) else ""
-    before = tokens[at - 1].text if at else ""
-    for applies, fix in _FIXES:
-        if applies(before, token.text, following, accepted):
-            return fix.format(token.text)
-    if word := _misspelled(token, accepted, tables):
-        return f"did you mean `{word}`?"
-    if "IDENT" in accepted and token.text in tables.keywords and following in (":", "=", ",", ".", "}", ")", "]"):
-        return f"`{token.text}` is a reserved word; as a name it is written in backquotes"
-    return None
+class _Found(NamedTuple):
+    """The token found, the texts before and after it, and what was expected."""
+
+    before: str
+    text: str
+    after: str
+    expected: set[str]
 
 
-# (token before, token found, token after, accepted kinds) and the fix that it calls for.
-_FIXES: tuple[tuple[Callable[[str, str, str, set[str]], bool], str], ...] = (
-    (lambda before, found, following, accepted: found == "=" and "==" in accepted, "`==` compares two values"),
-    (lambda before, found, following, accepted: (before, found) == ("<", ">"), "write `!=` for unequal"),
-    (lambda before, found, following, accepted: found == "==" and "=" in accepted, "`=` gives an output its value"),
+# What calls for which fix; the first that applies is given.
+_FIXES: tuple[tuple[Callable[[_Found], bool], str], ...] = (
+    (lambda f: f.text == "=" and "==" in f.expected, "`==` compares two values"),
+    (lambda f: f.text == "==" and "=" in f.expected, "`=` gives a name its value"),
+    (lambda f: (f.before, f.text) == ("<", ">"), "write `!=` for unequal"),
+    (lambda f: f.text == "not" and "in" in f.expected, "write `not` before the comparison: `not x in [1, 2]`"),
+    (lambda f: f.before == "->" and "contract" in f.expected, "write `-> contract` and the contract's name"),
     (
-        lambda before, found, following, accepted: "=" in accepted and "}" in accepted and found in _OPERATORS,
+        lambda f: {"=", "}"} <= f.expected and f.text in _OPERATORS,
         "give the output a name: `name = expression`",
     ),
-    (
-        lambda before, found, following, accepted: found == "not" and "in" in accepted,
-        "write `not` before the whole comparison: `not x {0} …`",
-    ),
 )
+
+
+def _fix(tokens: Sequence[Token], at: int, token: Token, expected: set[str], tables: Tables) -> str | None:
+    after = tokens[at + 1].text if at + 1 < len(tokens) else ""
+    found = _Found(tokens[at - 1].text if at else "", token.text, after, expected)
+    for applies, fix in _FIXES:
+        if applies(found):
+            return fix
+    if word := _misspelled(token, expected, tables):
+        return f"did you mean `{word}`?"
+    if "IDENT" in expected and token.text in tables.keywords and after in (":", "=", ",", ".", "}", ")", "]"):
+        return f"`{token.text}` is a reserved word; as a name it is written in backquotes"
+    return None
 
 
 def _string_note(tokens: Sequence[Token | None], lines: Lines) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 import zlib
 from dataclasses import dataclass
 from functools import cache
@@ -80,7 +79,7 @@ def cache_directory() -> Path:
     if chosen := os.environ.get("STRATA_CACHE_DIR"):
         return Path(chosen)
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()) / "strata"
+        return Path(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")) / "strata"
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(base) / "strata"
 
@@ -183,6 +182,8 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _write(path: Path, raw: dict[str, Any]) -> None:
+    import tempfile
+
     body = json.dumps(raw, separators=(",", ":")).encode()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
