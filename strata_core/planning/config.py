@@ -1,0 +1,183 @@
+"""`strata.toml`: what a project is made of. Every key has a default, so a folder or a single file is a project.
+
+Keys are checked against one table; an unknown key or a value of the wrong type is E073 with what would be
+accepted. Paths are relative to the folder of `strata.toml`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..diagnostics import Diagnostic, Span, StrataError
+from ..diagnostics.suggest import nearest
+
+CONFIG_NAME = "strata.toml"
+PUBLISH_MODES = ("together", "each")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineConfig:
+    """Which engine computes, and its limits; `None` takes the engine's default from the machine."""
+
+    name: str = "duckdb"
+    memory_limit: str | None = None
+    threads: int | None = None
+    spill: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentConfig:
+    """How an environment is published: all models of an apply in one step, or each as soon as it is pinned."""
+
+    publish: str = "together"
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DbtConfig:
+    """Where dbt's manifest is, and the DuckDB file of models that are tables rather than Parquet files."""
+
+    manifest: str = "dbt_project/target/manifest.json"
+    database: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectConfig:
+    """The whole of `strata.toml`."""
+
+    name: str = "strata"
+    models: tuple[str, ...] = ("models",)
+    contracts: tuple[str, ...] = ("contracts",)
+    store_root: str = ".strata/store"
+    engine: EngineConfig = EngineConfig()
+    environments: Mapping[str, EnvironmentConfig] = field(default_factory=dict)
+    dbt: DbtConfig = DbtConfig()
+
+    def environment(self, name: str) -> EnvironmentConfig:
+        """The configuration of an environment; one that is not named has the defaults."""
+        return self.environments.get(name, EnvironmentConfig())
+
+
+Check = Callable[[Any], bool]
+_TEXT: tuple[Check, str] = (lambda v: isinstance(v, str) and v != "", 'a text such as "x"')
+_TEXTS: tuple[Check, str] = (
+    lambda v: isinstance(v, list) and all(isinstance(x, str) and x for x in v),
+    'a list of texts such as ["x"]',
+)
+_COUNT: tuple[Check, str] = (lambda v: isinstance(v, int) and not isinstance(v, bool) and v > 0, "a number above zero")
+_MODE: tuple[Check, str] = (lambda v: v in PUBLISH_MODES, '"together" or "each"')
+_PATHS: tuple[Check, str] = (
+    lambda v: isinstance(v, dict) and all(isinstance(x, str) for x in v.values()),
+    'a table of source = "location"',
+)
+
+SECTIONS: dict[str, dict[str, tuple[Check, str]]] = {
+    "project": {"name": _TEXT, "models": _TEXTS, "contracts": _TEXTS},
+    "store": {"root": _TEXT},
+    "engine": {"name": _TEXT, "memory_limit": _TEXT, "threads": _COUNT, "spill": _TEXT},
+    "dbt": {"manifest": _TEXT, "database": _TEXT},
+}
+ENVIRONMENT_KEYS: dict[str, tuple[Check, str]] = {"publish": _MODE, "sources": _PATHS}
+ENGINES = ("duckdb", "reference")
+
+
+def find_project(start: Path) -> Path | None:
+    """The nearest folder at or above `start` that holds a `strata.toml`."""
+    folder = start.resolve()
+    for candidate in (folder, *folder.parents):
+        if (candidate / CONFIG_NAME).is_file():
+            return candidate
+    return None
+
+
+def read_config(root: Path) -> ProjectConfig:
+    """The configuration of the project in `root`; raises `StrataError` (E073) where it is not valid."""
+    path = root / CONFIG_NAME
+    if not path.exists():
+        return ProjectConfig(name=root.resolve().name or "strata")
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StrataError(_invalid(f"{CONFIG_NAME} is not TOML: {error}", "", "", None)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StrataError(_invalid(f"{CONFIG_NAME} cannot be read: {error}", "", "", None)) from None
+    problems = _problems(data, text)
+    if problems:
+        raise StrataError(*problems)
+    return _config(data, root)
+
+
+def _config(data: dict[str, Any], root: Path) -> ProjectConfig:
+    project, store, engine, dbt = (data.get(s, {}) for s in ("project", "store", "engine", "dbt"))
+    return ProjectConfig(
+        name=project.get("name", root.resolve().name or "strata"),
+        models=tuple(project.get("models", ("models",))),
+        contracts=tuple(project.get("contracts", ("contracts",))),
+        store_root=store.get("root", ".strata/store"),
+        engine=EngineConfig(**engine),
+        environments={n: EnvironmentConfig(**keys) for n, keys in data.get("environments", {}).items()},
+        dbt=DbtConfig(**dbt),
+    )
+
+
+def _problems(data: dict[str, Any], text: str) -> list[Diagnostic]:
+    problems = []
+    for section, values in data.items():
+        if section == "environments" and isinstance(values, dict):
+            for name, keys in values.items():
+                problems += _section_problems(f"environments.{name}", keys, ENVIRONMENT_KEYS, text)
+        elif section in SECTIONS:
+            problems += _section_problems(section, values, SECTIONS[section], text)
+        else:
+            accepted = (*SECTIONS, "environments")
+            problems.append(_unknown("section", section, accepted, text, section))
+    engine = data.get("engine")
+    if not problems and isinstance(engine, dict) and engine.get("name", "duckdb") not in ENGINES:
+        message = f"there is no engine `{engine['name']}`"
+        problems.append(_invalid(message, text, "engine.name", f"engines are {' and '.join(ENGINES)}"))
+    return problems
+
+
+def _section_problems(section: str, values: object, keys: dict[str, tuple[Check, str]], text: str) -> list[Diagnostic]:
+    if not isinstance(values, dict):
+        return [_invalid(f"`{section}` is a section", text, section, f"write `[{section}]` and its keys below it")]
+    problems = []
+    for key, value in values.items():
+        path = f"{section}.{key}"
+        if key not in keys:
+            problems.append(_unknown("key", key, tuple(keys), text, path))
+        elif not keys[key][0](value):
+            problems.append(_invalid(f"`{path}` is not valid", text, path, f"it takes {keys[key][1]}"))
+    return problems
+
+
+def _unknown(kind: str, name: str, accepted: tuple[str, ...], text: str, path: str) -> Diagnostic:
+    close = nearest(name, accepted)
+    fix = f"did you mean `{close}`?" if close else f"accepted: {', '.join(accepted)}"
+    return _invalid(f"unknown {kind} `{name}`", text, path, fix)
+
+
+def _invalid(message: str, text: str, path: str, fix: str | None) -> Diagnostic:
+    return Diagnostic("E073", message, _locate(text, path), fix=fix, field_path=path or None)
+
+
+def _locate(text: str, path: str) -> Span:
+    """The line of a key: its name at the start of a line in its section (the TOML reader keeps no positions)."""
+    section, _, key = path.rpartition(".")
+    inside = section == ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        stripped = line.strip()
+        if stripped.startswith("["):
+            header = stripped.strip("[] ")
+            inside = header == section
+            if header == path:
+                return Span(CONFIG_NAME, number, 1, number, len(line) + 1)
+        elif inside and stripped.split("=")[0].strip() == key:
+            start = line.index(key) + 1
+            return Span(CONFIG_NAME, number, start, number, start + len(key))
+    return Span(CONFIG_NAME, 1, 1, 1, 1)

@@ -1,0 +1,86 @@
+"""Where dbt put a model: the one thing that planning asks of a dbt manifest.
+
+Reads manifest v10 to v12 and tolerates newer ones; a model is a Parquet file (dbt-duckdb's `external`
+materialization, which names its `location`) or a table of the DuckDB file that `strata.toml` names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.suggest import nearest
+from .config import DbtConfig
+
+
+@dataclass(frozen=True, slots=True)
+class DbtTable:
+    """A dbt model or source: its unique id, and its Parquet file or its table in the DuckDB database."""
+
+    unique_id: str
+    name: str
+    parquet: Path | None
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class DbtManifest:
+    """The tables of a dbt project by the names that a `dbt:` clause may use."""
+
+    path: Path
+    tables: Mapping[str, DbtTable]
+    database: Path | None
+
+    def find(self, name: str) -> DbtTable:
+        """The table called `name` (a model, or `source_name.table` of a dbt source); raises E030."""
+        table = self.tables.get(name)
+        if table is None:
+            close = nearest(name, tuple(self.tables))
+            fix = f"did you mean `{close}`?" if close else "run `dbt parse` after adding a model"
+            raise StrataError(Diagnostic("E030", f"the dbt manifest `{self.path.name}` has no model `{name}`", fix=fix))
+        return table
+
+
+def read_manifest(root: Path, config: DbtConfig) -> DbtManifest:
+    """The project's dbt manifest; raises `StrataError` E030 (missing) or E033 (no manifest)."""
+    path = root / config.manifest
+    try:
+        status = path.stat()
+    except OSError:
+        fix = "run `dbt build` (or `dbt parse`) first, or set `[dbt] manifest` in strata.toml"
+        raise StrataError(Diagnostic("E030", f"there is no dbt manifest at `{config.manifest}`", fix=fix)) from None
+    return _read(path, root, config, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, root: Path, config: DbtConfig, _modified: int, _size: int) -> DbtManifest:
+    try:
+        document = json.loads(path.read_bytes())
+        nodes = {**document["nodes"], **document["sources"]}
+        # dbt runs in its project's folder, the parent of `target/`, and resolves locations against it.
+        folder = path.parent.parent
+        found = [_table(node, folder) for node in nodes.values() if node["resource_type"] in TABLE_KINDS]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        message = f"`{config.manifest}` is no dbt manifest: {type(error).__name__}: {error}"
+        raise StrataError(Diagnostic("E033", message, fix="run `dbt parse` to write it again")) from None
+    database = root / config.database if config.database else None
+    return DbtManifest(path, {table.name: table for table in found}, database)
+
+
+TABLE_KINDS = ("model", "seed", "snapshot", "source")
+
+
+def _table(node: Mapping[str, Any], folder: Path) -> DbtTable:
+    is_source = node["resource_type"] == "source"
+    name = f"{node['source_name']}.{node['name']}" if is_source else node["name"]
+    config = node.get("config") or {}
+    location = config.get("location") or (node.get("meta") or {}).get("external_location")
+    parquet = (folder / location).resolve() if isinstance(location, str) else None
+    table = node.get("identifier" if is_source else "alias") or node["name"]
+    schema = node.get("schema")
+    return DbtTable(node["unique_id"], name, parquet, f"{schema}.{table}" if schema else table)

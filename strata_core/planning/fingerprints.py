@@ -1,0 +1,82 @@
+"""Fingerprints: digests of what a model means, not of its text (Seed 0 §6; design `architecture.md`, Decisions 3, 4).
+
+Three digests, each SHA-256 over length-prefixed parts:
+
+- the *local* fingerprint of a model: its canonical relation, its order, its contract, and what it reads by name;
+- the *fingerprint*, which adds the fingerprints of everything upstream, by name (Merkle): staleness by meaning;
+- the *address* of an artifact: the local fingerprint and the digests of the input data. Equal addresses hold
+  equal rows, so an artifact that exists is never computed again, in any environment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ..analysis.compiled import CompiledModel, CompiledProject, Source
+from ..relation.canonical import canonical, fingerprint_form
+from .physical import artifact_relation
+
+SEMANTICS_VERSION = "1"
+"""Version of what programs mean and how artifacts are written; raise it when either changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The digests of one model and the parts that tell *why* it differs from what was applied.
+
+    `own` covers the model's own rows and order, `contract` its promises, `local` both.
+    """
+
+    own: str
+    contract: str
+    local: str
+    merkle: str
+
+
+def digest(*parts: bytes) -> str:
+    """SHA-256 over length-prefixed parts, so that no two lists of parts run together."""
+    hashed = hashlib.sha256()
+    for part in parts:
+        hashed.update(len(part).to_bytes(8, "big"))
+        hashed.update(part)
+    return hashed.hexdigest()
+
+
+def fingerprints(project: CompiledProject) -> dict[str, Fingerprint]:
+    """The fingerprint of every model that compiles, in topological order."""
+    result: dict[str, Fingerprint] = {}
+    sources = {name: source_fingerprint(source) for name, source in project.sources.items()}
+    for name, model in project.models.items():
+        if name in project.broken:
+            continue
+        own, contract = _own(model), model.contract.digest if model.contract else ""
+        local = digest(b"local", SEMANTICS_VERSION.encode(), own.encode(), contract.encode())
+        upstream = [(u, result[u].merkle if u in result else sources[u]) for u in sorted(model.upstream)]
+        merkle = digest(b"merkle", local.encode(), *_pairs(upstream))
+        result[name] = Fingerprint(own, contract, local, merkle)
+    return result
+
+
+def source_fingerprint(source: Source) -> str:
+    """The digest of what a source is declared to be: its columns, promises and filter; not where it lies."""
+    return digest(b"source", SEMANTICS_VERSION.encode(), source.name.encode(), source.contract.digest.encode())
+
+
+def address(local: str, inputs: Mapping[str, str]) -> str:
+    """The content address of the artifact that a model makes of inputs with these digests, by upstream name."""
+    return digest(b"address", local.encode(), *_pairs(sorted(inputs.items())))
+
+
+def _own(model: CompiledModel) -> str:
+    parts = [fingerprint_form(artifact_relation(model))]
+    for expectation in model.expectations:
+        parts += [fingerprint_form(canonical(expectation.relation)), "\0".join(expectation.columns).encode()]
+    return digest(b"own", *parts)
+
+
+def _pairs(pairs: Iterable[tuple[str, str]]) -> Iterable[bytes]:
+    for name, value in pairs:
+        yield name.encode()
+        yield value.encode()

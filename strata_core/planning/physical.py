@@ -1,0 +1,19 @@
+"""The relation that is computed for a model's artifact: columns by name, rows in the canonical order.
+
+An artifact is a table of *named* columns, so their order in the source text is no part of it: reordering a
+`select` leaves the artifact as it is. People are shown the model's own order.
+"""
+
+from __future__ import annotations
+
+from ..analysis.compiled import CompiledModel
+from ..relation.build import project, ref, sort_rows, total_order
+from ..relation.canonical import canonical
+from ..relation.nodes import Item, Relation
+
+
+def artifact_relation(model: CompiledModel) -> Relation:
+    """Columns sorted by name; rows in the model's `sort` completed by its key, else by all columns."""
+    relation = model.relation
+    by_name = project(relation, [Item(n, ref(relation, n)) for n in sorted(relation.schema.names)])
+    return canonical(sort_rows(by_name, total_order(model.order, by_name.schema)))

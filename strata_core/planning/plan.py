@@ -1,0 +1,194 @@
+"""The plan: which models are stale, and why (Seed 0 §6).
+
+A model is stale when its fingerprint differs from the one it was last applied with, or when the data it reads
+does. The plan is a pure function of the compiled project, the environment's version and the sources' digests;
+what is upstream of nothing stale is never in it, and early cutoff (an upstream that turns out the same) is
+decided by `apply`, by content address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..analysis.compiled import CompiledProject
+from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.suggest import nearest
+from ..store.environments import EnvironmentVersion, Pointer
+from .fingerprints import Fingerprint, address, fingerprints
+
+
+class Reason(StrEnum):
+    """Why a model is stale."""
+
+    MISSING = "missing"
+    OWN_CHANGE = "own change"
+    CONTRACT_CHANGE = "contract change"
+    UPSTREAM_CHANGE = "upstream change"
+    DATA_CHANGE = "data change"
+    FORCED = "forced"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A reason, and the upstream models or sources it comes from."""
+
+    reason: Reason
+    upstream: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {', '.join(self.upstream)}" if self.upstream else str(self.reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What the live artifact of a model was made from: parts of its fingerprint and the digests it read."""
+
+    own: str
+    contract: str
+    inputs: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedModel:
+    """One model of the plan; it is stale when there are causes."""
+
+    name: str
+    fingerprint: Fingerprint
+    inputs: tuple[str, ...]
+    live: Pointer | None
+    causes: tuple[Cause, ...]
+
+    @property
+    def stale(self) -> bool:
+        """Whether the model is to be applied."""
+        return bool(self.causes)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The models looked at, in topological order, against version `base` of an environment."""
+
+    environment: str
+    base: EnvironmentVersion
+    models: tuple[PlannedModel, ...]
+
+    @property
+    def stale(self) -> tuple[PlannedModel, ...]:
+        """The models to be applied, in order."""
+        return tuple(m for m in self.models if m.stale)
+
+
+def make_plan(
+    project: CompiledProject,
+    environment: str,
+    base: EnvironmentVersion,
+    source_digests: Mapping[str, str],
+    applied: Callable[[str, Pointer], Applied | None],
+    *,
+    selected: Collection[str] | None = None,
+    with_upstream: bool = True,
+    force: bool = False,
+) -> Plan:
+    """The plan for `selected` models (all, by default).
+
+    `applied` tells what a live artifact was made from; it is asked of stale models only, to name the cause.
+    `with_upstream` adds the stale models that the selected ones read; without it they are read as they are live.
+    `force` makes every selected model stale. Raises `StrataError` E027 for a name that is no model.
+    """
+    for name in selected or ():
+        if name not in project.models:
+            raise StrataError(unknown_model(name, project))
+    prints = fingerprints(project)
+    wanted = set(prints) if selected is None else set(selected)
+    considered = _ancestors(project, wanted) if with_upstream else wanted
+    planned: dict[str, PlannedModel] = {}
+    for name in project.models:
+        if name in considered:
+            forced = force and name in wanted
+            planned[name] = _planned(project, name, prints, base, source_digests, applied, planned, forced)
+    models = tuple(p for p in planned.values() if p.name in wanted or p.stale)
+    return Plan(environment, base, models)
+
+
+def _planned(
+    project: CompiledProject,
+    name: str,
+    prints: Mapping[str, Fingerprint],
+    base: EnvironmentVersion,
+    source_digests: Mapping[str, str],
+    applied: Callable[[str, Pointer], Applied | None],
+    planned: Mapping[str, PlannedModel],
+    forced: bool,
+) -> PlannedModel:
+    inputs, live, own = project.models[name].upstream, base.models.get(name), prints[name]
+    causes: list[Cause] = []
+    if live is None:
+        causes.append(Cause(Reason.MISSING))
+    else:
+        stale_upstream = tuple(u for u in inputs if u in planned and planned[u].stale)
+        digests = _digests(inputs, base, source_digests)
+        moved = digests is None or address(own.local, digests) != live.address
+        if live.fingerprint != own.merkle or moved or stale_upstream:
+            causes += _causes(own, live, digests, stale_upstream, applied(name, live), project)
+    if forced:
+        causes.append(Cause(Reason.FORCED))
+    return PlannedModel(name, own, inputs, live, tuple(causes))
+
+
+def _causes(
+    own: Fingerprint,
+    live: Pointer,
+    digests: Mapping[str, str] | None,
+    stale_upstream: tuple[str, ...],
+    before: Applied | None,
+    project: CompiledProject,
+) -> Iterable[Cause]:
+    causes = []
+    if before is None or before.own != own.own:
+        causes.append(Cause(Reason.OWN_CHANGE))
+    if before is not None and before.contract != own.contract:
+        causes.append(Cause(Reason.CONTRACT_CHANGE))
+    read_before = before.inputs if before else {}
+    changed = tuple(u for u, d in (digests or {}).items() if read_before.get(u, d) != d)
+    data = tuple(u for u in changed if u in project.sources)
+    if data:
+        causes.append(Cause(Reason.DATA_CHANGE, data))
+    upstream = tuple(dict.fromkeys((*stale_upstream, *(u for u in changed if u not in project.sources))))
+    if upstream:
+        causes.append(Cause(Reason.UPSTREAM_CHANGE, upstream))
+    if not causes and live.fingerprint != own.merkle:
+        # Only the fingerprint of something upstream moved, and that was applied on its own meanwhile.
+        causes.append(Cause(Reason.UPSTREAM_CHANGE))
+    return causes
+
+
+def _digests(
+    inputs: tuple[str, ...], base: EnvironmentVersion, source_digests: Mapping[str, str]
+) -> dict[str, str] | None:
+    """The digests of what a model reads as it is live, or `None` where something is not there."""
+    found = {u: source_digests.get(u) or (base.models[u].digest if u in base.models else "") for u in inputs}
+    return found if all(found.values()) else None
+
+
+def _ancestors(project: CompiledProject, wanted: set[str]) -> set[str]:
+    found, stack = set(wanted), list(wanted)
+    while stack:
+        for upstream in project.models[stack.pop()].upstream:
+            if upstream in project.models and upstream not in found:
+                found.add(upstream)
+                stack.append(upstream)
+    return found
+
+
+def unknown_model(name: str, project: CompiledProject) -> Diagnostic:
+    """E027, with the nearest name."""
+    if name in project.broken:
+        return Diagnostic("E027", f"model `{name}` has errors", fix="run `strata check` to see them")
+    close = nearest(name, tuple(project.models))
+    return Diagnostic(
+        "E027",
+        f"there is no model `{name}`",
+        fix=f"did you mean `{close}`?" if close else f"models are {', '.join(sorted(project.models)[:8])}",
+    )

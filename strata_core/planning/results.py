@@ -1,0 +1,103 @@
+"""What an apply tells while it runs and when it is done: values that the command line and Dagster render."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from ..contract.write_pin import PinReport
+from ..diagnostics import Diagnostic
+from ..store.artifacts import Artifact
+from ..store.environments import EnvironmentVersion
+from .plan import Cause, PlannedModel
+
+
+class Status(StrEnum):
+    """What became of a model in an apply."""
+
+    FRESH = "fresh"
+    """Not stale: its live artifact stays."""
+    REUSED = "reused"
+    """Stale, but an artifact of the same meaning and the same inputs exists already: nothing was computed."""
+    COMPUTED = "computed"
+    """Computed and pinned."""
+    VIOLATED = "violated"
+    """The candidate, or an input, breaks its contract: not published, the last-known-good stays live."""
+    FAILED = "failed"
+    """The computation, an input file or the store failed."""
+    SKIPPED = "skipped"
+    """Something upstream was violated or failed."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether there is an artifact that may be published."""
+        return self in (Status.FRESH, Status.REUSED, Status.COMPUTED)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelResult:
+    """The outcome of one model. `pin` is the report of its own candidate; `inputs` of the sources it was the
+    first to read in this apply. `seconds` is wall time."""
+
+    name: str
+    status: Status
+    planned: PlannedModel
+    artifact: Artifact | None = None
+    pin: PinReport | None = None
+    inputs: tuple[PinReport, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    seconds: float = 0.0
+    waits_for: tuple[str, ...] = ()
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """Why the model was stale."""
+        return self.planned.causes
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A stale model is about to be applied: number `position` of `total`."""
+
+    name: str
+    position: int
+    total: int
+    causes: tuple[Cause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A model is done; it is not yet published."""
+
+    result: ModelResult
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A version of the environment went live in one step, with these models changed."""
+
+    version: EnvironmentVersion
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The end of an apply. `published` names the models whose live artifact or fingerprint changed."""
+
+    results: Mapping[str, ModelResult]
+    version: EnvironmentVersion
+    published: frozenset[str] = field(default=frozenset())
+
+    @property
+    def violated(self) -> tuple[ModelResult, ...]:
+        """Models whose contract was violated."""
+        return tuple(r for r in self.results.values() if r.status is Status.VIOLATED)
+
+    @property
+    def failed(self) -> tuple[ModelResult, ...]:
+        """Models that could not be computed."""
+        return tuple(r for r in self.results.values() if r.status is Status.FAILED)
+
+
+Event = Started | Finished | Published | Outcome

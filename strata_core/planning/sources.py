@@ -1,0 +1,174 @@
+"""Where a source's rows are, and the digest of their content.
+
+A resource clause (`csv:`, `parquet:`, `duckdb:`, `dbt:`) becomes an engine's `TableInput`; the digest is over
+the file's bytes, kept by path, size and time so that unchanged files are not read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..analysis.compiled import CompiledProject, OptionValue, Resource, Source
+from ..diagnostics import Diagnostic, StrataError
+from ..engines.protocol import CsvTable, DuckDBTable, ParquetTable, TableInput
+from .cache import cache_folder
+from .dbt import read_manifest
+from .project import Project
+
+_CHUNK = 1 << 20
+_RACY_SECONDS = 2.0
+"""A file changed this recently may change again without its size or time changing: its digest is not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedSource:
+    """A source whose file exists. `digest` identifies its content; `dbt` is the unique id of the dbt node."""
+
+    name: str
+    table: TableInput
+    files: tuple[Path, ...]
+    digest: str
+    dbt: str | None = None
+
+
+def resolve(project: Project, compiled: CompiledProject, source: Source, environment: str) -> ResolvedSource:
+    """The table that `source` names in `environment`; raises `StrataError` E030 or E033 at the declaration."""
+    try:
+        return _resolve(project, source, resource_in(project, compiled, source, environment))
+    except StrataError as error:
+        located = (
+            Diagnostic(d.code, f"source `{source.name}`: {d.message}", source.span, fix=d.fix) if d.span is None else d
+            for d in error.diagnostics
+        )
+        raise StrataError(*located) from None
+
+
+def resource_in(project: Project, compiled: CompiledProject, source: Source, environment: str) -> Resource:
+    """Where a source is in `environment`: as declared, unless a pipeline of that environment or `strata.toml`
+    (which wins) says otherwise."""
+    resource = source.resource
+    for pipeline in compiled.pipelines.values():
+        if pipeline.env == environment and source.name in pipeline.sources:
+            resource = pipeline.sources[source.name]
+    location = project.config.environment(environment).sources.get(source.name)
+    return resource if location is None else replace(resource, location=location)
+
+
+def _resolve(project: Project, source: Source, resource: Resource) -> ResolvedSource:
+    columns, options, location = source.columns, resource.options, resource.location
+    match resource.kind:
+        case "csv":
+            path = _file(project.root, location)
+            return _resolved(source.name, CsvTable(path, columns, _text(options.get("null"))), (path,))
+        case "parquet":
+            paths = _files(project.root, location)
+            return _resolved(source.name, ParquetTable(paths, columns), paths)
+        case "duckdb":
+            path = _file(project.root, location)
+            return _resolved(
+                source.name, DuckDBTable(path, _text(options.get("table")) or source.name, columns), (path,)
+            )
+        case "dbt":
+            manifest = read_manifest(project.root, project.config.dbt)
+            node = manifest.find(location)
+            if node.parquet is not None:
+                path = _present(node.parquet, f"dbt has not built `{location}`", "run `dbt build`")
+                return _resolved(source.name, ParquetTable((path,), columns), (path,), node.unique_id)
+            if manifest.database is None:
+                message = f"dbt model `{location}` is a table of a database that is not named"
+                fix = 'set `[dbt] database = "path.duckdb"` in strata.toml, or materialize it as `external`'
+                raise StrataError(Diagnostic("E030", message, fix=fix))
+            path = _present(manifest.database, "the dbt database is missing", "run `dbt build`")
+            return _resolved(source.name, DuckDBTable(path, node.table, columns), (path,), node.unique_id)
+        case "table":
+            example = f'source {source.name}(parquet: "data/{source.name}.parquet")'
+            fix = f"name a file: `{example}`, or a `csv:`, `duckdb:` or `dbt:` clause"
+            raise StrataError(Diagnostic("E030", "no resource clause says where the rows are", fix=fix))
+
+
+def _resolved(name: str, table: TableInput, files: tuple[Path, ...], dbt: str | None = None) -> ResolvedSource:
+    digests = [file_digest(path) for path in files]
+    whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+    return ResolvedSource(name, table, files, whole, dbt)
+
+
+def _text(option: OptionValue) -> str | None:
+    return option if isinstance(option, str) else None
+
+
+def _file(root: Path, location: str) -> Path:
+    return _present(root / location, f"there is no file `{location}`", "check the path: it is relative to the project")
+
+
+def _files(root: Path, location: str) -> tuple[Path, ...]:
+    path = root / location
+    if path.is_dir():
+        found = tuple(sorted(path.rglob("*.parquet")))
+        if not found:
+            raise StrataError(Diagnostic("E030", f"the folder `{location}` holds no Parquet file"))
+        return found
+    return (_file(root, location),)
+
+
+def _present(path: Path, message: str, fix: str) -> Path:
+    if not path.is_file():
+        raise StrataError(Diagnostic("E030", message, fix=fix))
+    return path
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's bytes; raises `StrataError` E033 where it cannot be read."""
+    try:
+        status = path.stat()
+        identity = f"{path}\0{status.st_ino}\0{status.st_size}\0{status.st_mtime_ns}"
+        note = cache_folder() / "files" / hashlib.sha256(identity.encode()).hexdigest()
+        kept = _kept(note)
+        if kept is not None:
+            return kept
+        hashed = hashlib.sha256()
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                hashed.update(chunk)
+    except OSError as error:
+        message = f"`{path.name}` cannot be read: {error.strerror}"
+        raise StrataError(Diagnostic("E033", message, fix="check the file's permissions")) from None
+    if time.time() - status.st_mtime > _RACY_SECONDS:
+        _keep(note, hashed.hexdigest())
+    return hashed.hexdigest()
+
+
+def _kept(note: Path) -> str | None:
+    try:
+        digest = json.loads(note.read_text())
+    except (OSError, ValueError):
+        return None
+    return digest if isinstance(digest, str) and len(digest) == 64 else None
+
+
+def _keep(note: Path, digest: str) -> None:
+    try:
+        note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh = note.with_suffix(f".{os.getpid()}")
+        fresh.write_text(json.dumps(digest))
+        os.replace(fresh, note)
+    except OSError:
+        return  # a cache that cannot be written is no fault
+
+
+def resolve_all(
+    project: Project, compiled: CompiledProject, environment: str
+) -> tuple[dict[str, ResolvedSource], dict[str, StrataError]]:
+    """Every source that can be resolved, and why the others cannot."""
+    resolved: dict[str, ResolvedSource] = {}
+    missing: dict[str, StrataError] = {}
+    for name, source in compiled.sources.items():
+        try:
+            resolved[name] = resolve(project, compiled, source, environment)
+        except StrataError as error:
+            missing[name] = error
+    return resolved, missing

@@ -1,0 +1,73 @@
+"""Everything that plan and apply work with, opened for one environment of one project."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..analysis.compiled import CompiledProject
+from ..diagnostics import StrataError
+from ..store.store import Store
+from .config import EngineConfig
+from .plan import Plan, make_plan
+from .project import Project, compile_
+from .provenance import applied
+from .sources import ResolvedSource, resolve_all
+
+if TYPE_CHECKING:  # engines are heavy, and a plan needs none
+    from ..engines.protocol import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The compiled project, its sources where they are in `environment`, and the store.
+
+    `missing` says why a source cannot be resolved; it fails the models that read it and no others.
+    """
+
+    project: Project
+    compiled: CompiledProject
+    environment: str
+    sources: Mapping[str, ResolvedSource]
+    missing: Mapping[str, StrataError]
+    store: Store
+
+    def plan(self, selected: Collection[str] | None = None, *, with_upstream: bool = True, force: bool = False) -> Plan:
+        """The plan against the environment as it is now; parameters as `plan.make_plan`."""
+        return make_plan(
+            self.compiled,
+            self.environment,
+            self.store.environment(self.environment).head(),
+            {name: source.digest for name, source in self.sources.items()},
+            lambda name, pointer: applied(self.store, name, pointer),
+            selected=selected,
+            with_upstream=with_upstream,
+            force=force,
+        )
+
+    def engine(self) -> Engine:
+        """The engine that `strata.toml` names, with its limits."""
+        return make_engine(self.project.config.engine, self.project)
+
+
+def open_workspace(project: Project, environment: str, compiled: CompiledProject | None = None) -> Workspace:
+    """The workspace of `project`; the store is created when missing. Raises `StrataError` E092."""
+    compiled = compiled or compile_(project)
+    sources, missing = resolve_all(project, compiled, environment)
+    return Workspace(project, compiled, environment, sources, missing, Store.open(project.store_root))
+
+
+def make_engine(config: EngineConfig, project: Project) -> Engine:
+    """The configured engine."""
+    from ..engines.protocol import EngineSettings
+
+    spill = project.root / config.spill if config.spill else None
+    settings = EngineSettings(config.memory_limit, config.threads, spill)
+    if config.name == "reference":
+        from ..engines.reference.engine import ReferenceEngine
+
+        return ReferenceEngine()
+    from ..engines.duckdb.engine import DuckDBEngine
+
+    return DuckDBEngine(settings)
