@@ -1,0 +1,224 @@
+"""What the write pin says of one table: a value that is stored with the artifact and shown to people.
+
+Samples are text, and masked where a column is classified, from the moment the report is made: no way of
+showing it can leak what the contract hides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from ..diagnostics import Diagnostic, Span
+from .model import span_from_json, span_to_json
+from .rules import Fact, Rule
+
+MASKED = "‹masked›"
+NONE = "none"
+SHOWN_SAMPLES = 3
+_TEXT = 60
+
+
+class Status(StrEnum):
+    """How a promise fared. `skipped`: its columns are missing or of another type, so nothing could be asked."""
+
+    PROVEN = "proven"
+    CHECKED = "checked"
+    VIOLATED = "violated"
+    SKIPPED = "skipped"
+
+
+Sample = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """One promise and its outcome.
+
+    `how` says what proves it, or what was measured; `found` what the data has instead (types, the latest
+    instant). `code`, `fix` and `samples` belong to a violation. `offenders` counts rows.
+    """
+
+    fact: Fact
+    promise: str
+    status: Status
+    how: str
+    offenders: int = 0
+    samples: tuple[Sample, ...] = ()
+    code: str | None = None
+    found: str | None = None
+    fix: str | None = None
+    span: Span | None = None
+
+    @property
+    def field(self) -> str:
+        """The columns that the promise is about."""
+        return self.fact.field
+
+    @property
+    def rule(self) -> Rule:
+        """The kind of promise."""
+        return self.fact.rule
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise is known to be kept."""
+        return self.status in (Status.PROVEN, Status.CHECKED)
+
+
+@dataclass(frozen=True, slots=True)
+class PinReport:
+    """All promises of `contract` held against one table of `rows` rows (unknown where it could not be read)."""
+
+    contract: str
+    rules: tuple[RuleResult, ...]
+    rows: int | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the table may be published: every promise is known to be kept."""
+        return all(r.holds for r in self.rules)
+
+    @property
+    def violations(self) -> tuple[RuleResult, ...]:
+        """The broken promises."""
+        return tuple(r for r in self.rules if r.status is Status.VIOLATED)
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """One error for each broken promise, E080 to E088."""
+        return tuple(_diagnostic(r, self.contract) for r in self.violations)
+
+    def markdown(self) -> str:
+        """A headline and a table with one line a promise, broken ones first."""
+        broken = sum(not r.holds for r in self.rules)
+        verdict = (
+            f"**violated**: {broken} of {len(self.rules)} promises" if broken else f"kept: {len(self.rules)} promises"
+        )
+        rows = "rows unknown" if self.rows is None else f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
+        lines = [
+            f"Contract {_code(self.contract)}, {verdict} ({rows})",
+            "",
+            "| field | rule | promised | result | how | offenders | samples |",
+            "|---|---|---|---|---|---:|---|",
+        ]
+        for r in sorted(self.rules, key=lambda r: ORDER[r.status]):
+            result = f"**violated** {r.code}" if r.status is Status.VIOLATED else r.status.value
+            how = f"{r.how}: {r.found}" if r.found else r.how
+            cells = (r.field, r.rule.value, r.promise, how, spelled_samples(r.samples))
+            field, rule, promise, how, samples = map(_cell, cells)
+            offenders = f"{r.offenders:,}" if r.offenders else ""
+            lines.append(f"| {field} | {rule} | {promise} | {result} | {how} | {offenders} | {samples} |")
+        return "\n".join(lines) + "\n"
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that `from_json` reads back."""
+        return {"contract": self.contract, "rows": self.rows, "rules": [_rule_to_json(r) for r in self.rules]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> PinReport:
+        """The report that `to_json` wrote; raises `ValueError` or `KeyError`."""
+        return cls(data["contract"], tuple(map(_rule_from_json, data["rules"])), data["rows"])
+
+
+ORDER = MappingProxyType({Status.VIOLATED: 0, Status.SKIPPED: 1, Status.CHECKED: 2, Status.PROVEN: 3})
+
+
+def shown(value: object) -> str:
+    """A value as reports show it: one line, bounded, `none` for null."""
+    text = NONE if value is None else str(value)
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: _TEXT + 1])
+    return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+
+
+def spelled_samples(samples: tuple[Sample, ...]) -> str:
+    """The first few samples: `order_id = 4, country = XX; …`."""
+    spelled = ["; ".join(", ".join(f"{k} = {v}" for k, v in s.items()) for s in samples[:SHOWN_SAMPLES] if s)]
+    return "; ".join([*spelled, "…"] if len(samples) > SHOWN_SAMPLES else spelled)
+
+
+def _diagnostic(r: RuleResult, contract: str) -> Diagnostic:
+    assert r.code is not None, "a violation has a code"
+    return Diagnostic(
+        r.code,
+        MESSAGES[r.code](r, contract),
+        r.span,
+        label=f"promised: {r.promise}",
+        fix=r.fix,
+        notes=(f"for instance {spelled_samples(r.samples)}",) if any(r.samples) else (),
+        field_path=f"contracts.{contract}" + (f".{r.field}" if r.fact.columns else ""),
+    )
+
+
+def _rows(r: RuleResult, one: str, many: str) -> str:
+    return f"1 row {one}" if r.offenders == 1 else f"{r.offenders:,} rows {many}"
+
+
+MESSAGES: Mapping[str, Callable[[RuleResult, str], str]] = MappingProxyType(
+    {
+        "E080": lambda r, c: f"`{r.field}` is {r.found} in the data, but contract `{c}` promises {r.promise}",
+        "E081": lambda r, c: (
+            f"{_rows(r, 'has', 'have')} a null in `{r.field}`, which contract `{c}` promises {r.promise}"
+        ),
+        "E082": lambda r, c: (
+            f"{_rows(r, 'has', 'have')} a value of `{r.field}` outside what contract `{c}` promises: {r.promise}"
+        ),
+        "E083": lambda r, c: (
+            f"{_rows(r, 'repeats', 'repeat')} a value of `{r.field}`, which contract `{c}` promises {r.promise}"
+        ),
+        "E084": lambda r, c: f"the data has no column `{r.field}`, which contract `{c}` promises as {r.promise}",
+        "E085": lambda r, c: f"{_latest(r)}, but contract `{c}` promises {r.promise}",
+        "E086": lambda r, c: f"{_rows(r, 'breaks', 'break')} the assertion `{r.promise}` of contract `{c}`",
+        "E088": lambda r, c: f"the data has columns that the closed contract `{c}` does not name: {r.found}",
+    }
+)
+
+
+def _latest(r: RuleResult) -> str:
+    known = r.found not in (None, NONE)
+    return f"the latest `{r.field}` is {r.found}" if known else f"there is no recent `{r.field}`"
+
+
+def _code(text: str) -> str:
+    return f"`{_cell(text)}`"
+
+
+def _cell(text: str) -> str:
+    """Text inside one cell: nothing in it ends the cell or starts markup."""
+    escaped = "".join(f"\\{c}" if c in "\\|`*_<>[]#" else c for c in text)
+    return " ".join(escaped.split())
+
+
+def _rule_to_json(r: RuleResult) -> dict[str, Any]:
+    data = {
+        "rule": r.rule.value,
+        "columns": list(r.fact.columns),
+        "path": list(r.fact.path),
+        "promise": r.promise,
+        "status": r.status.value,
+        "how": r.how,
+        "offenders": r.offenders,
+        "samples": [dict(s) for s in r.samples],
+        "code": r.code,
+        "found": r.found,
+        "fix": r.fix,
+        "span": span_to_json(r.span),
+    }
+    return {k: v for k, v in data.items() if v is not None}
+
+
+def _rule_from_json(data: Mapping[str, Any]) -> RuleResult:
+    return RuleResult(
+        Fact(Rule(data["rule"]), tuple(data["columns"]), tuple(data["path"])),
+        data["promise"],
+        Status(data["status"]),
+        data["how"],
+        data["offenders"],
+        tuple(dict(s) for s in data["samples"]),
+        data.get("code"),
+        data.get("found"),
+        data.get("fix"),
+        span_from_json(data.get("span")),
+    )

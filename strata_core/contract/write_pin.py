@@ -1,0 +1,221 @@
+"""Phase C, the write pin: no table is published that breaks its contract (Seed 0 §5 C).
+
+Pure functions around two looks at the data, both taken by an engine: its physical schema, and one pass that
+answers `questions`. `pin` does all of it for an engine and a table of Arrow, Parquet or CSV data.
+
+What is asked. Data that this program did not compute is asked everything. A candidate that our engine computed
+from a checked model comes with `proofs`; what they prove is not measured again, except nulls: counting them costs
+next to nothing (Parquet keeps the counts), and it is the one promise whose breach would show a fault of ours in
+the first rows. Types and columns are read from the schema and so are always checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+import pyarrow as pa
+
+from ..diagnostics import StrataError
+from ..relation.expressions import columns_read
+from .assertions import Assertion, Assessment, Holds, Measurement, NotOlder
+from .authoring import Proof, proven
+from .model import TableContract
+from .physical import PhysicalFinding, check_physical
+from .report import MASKED, PinReport, RuleResult, Sample, Status, shown
+from .rules import Promise, Rule, fact_of, promises
+
+Table = TypeVar("Table", contravariant=True)
+
+CODES_OF_MEASURED = {
+    Rule.NONNULL: "E081",
+    Rule.NESTED: "E081",
+    Rule.ENUM: "E082",
+    Rule.UNIQUE: "E083",
+    Rule.PRIMARY_KEY: "E083",
+    Rule.FRESHNESS: "E085",
+    Rule.HOLDS: "E086",
+}
+FIXES = {
+    Rule.NONNULL: "repair these rows where the data is made, leave them out, or drop the promise",
+    Rule.NESTED: "repair these rows where the data is made, or let the contract's type have nulls inside",
+    Rule.ENUM: "map the value to a promised one where the data is made, or add it to the contract's enum",
+    Rule.UNIQUE: "keep one row for each value (`group` by it), or drop the promise",
+    Rule.PRIMARY_KEY: "keep one row for each key (`group` by it), or make the key of more columns",
+    Rule.FRESHNESS: "find out why no later rows came, or let the contract's freshness be longer",
+    Rule.HOLDS: "repair these rows where the data is made, or change the assertion",
+}
+MEASURED = {
+    Rule.NONNULL: "nulls counted",
+    Rule.NESTED: "nulls inside counted",
+    Rule.ENUM: "values compared",
+    Rule.UNIQUE: "repeats counted",
+    Rule.PRIMARY_KEY: "repeats counted",
+    Rule.FRESHNESS: "latest value compared",
+    Rule.HOLDS: "rows counted",
+}
+READ = "read from the data's schema"
+UNASKED = "not asked: the data's columns are not as promised"
+
+
+class Pinnable(Protocol[Table]):
+    """What the pin needs of an engine (`engines.protocol.Engine` has it)."""
+
+    def physical_schema(self, table: Table) -> pa.Schema:
+        """The schema that the data itself has, before any cast."""
+        ...
+
+    def assess(self, table: Table, assertions: Sequence[Assertion], key: Sequence[str] = ()) -> Assessment:
+        """Answers to `assertions` in one pass; samples name the `key` columns."""
+        ...
+
+
+def pin(
+    engine: Pinnable[Table],
+    table: Table,
+    contract: TableContract,
+    *,
+    now: datetime,
+    proofs: Sequence[Proof] = (),
+    also: Sequence[Holds] = (),
+    masked: AbstractSet[str] = frozenset(),
+    text: bool = False,
+) -> PinReport:
+    """Hold `table` against `contract` at the instant `now` (UTC).
+
+    `proofs` are given for a candidate of our own alone; `also` are further assertions; `masked` names columns to
+    hide besides the classified ones; `text` says that the format has no types (CSV). Raises the engine's
+    `StrataError` (E033, E090, E091) where the rows cannot be read though the schema is as promised.
+    """
+    findings = check_physical(engine.physical_schema(table), contract, text=text)
+    asked = (*questions(contract, proofs=proofs, now=now), *also)
+    faulty = _faulty(findings)
+    answerable = [q for q in asked if not faulty & _columns(q, contract)]
+    try:
+        assessment = engine.assess(table, answerable, sample_key(contract, faulty))
+    except StrataError:
+        # Data of other columns or types may not even read as what it was declared to be; what is known by now
+        # says why, better than the reader's error does.
+        if not findings:
+            raise
+        assessment = None
+    return judge(contract, findings, asked, assessment, proofs=proofs, masked=masked)
+
+
+def questions(contract: TableContract, *, proofs: Iterable[Proof] = (), now: datetime) -> tuple[Assertion, ...]:
+    """What to measure of a table under `contract`: everything but what `proofs` prove; nulls always."""
+    known = proven(proofs)
+    wanted = (p for p in promises(contract) if p.fact.rule is Rule.NONNULL or p.fact not in known)
+    return tuple(q for p in wanted if (q := p.question(now)) is not None)
+
+
+def sample_key(contract: TableContract, faulty: AbstractSet[str] = frozenset()) -> tuple[str, ...]:
+    """The columns that name an offending row: the primary key, else a unique column, as far as they can be read."""
+    unique = tuple(f.name for f in contract.fields if f.unique and f.name not in faulty)
+    return tuple(n for n in contract.key if n not in faulty) or unique[:1]
+
+
+def judge(
+    contract: TableContract,
+    findings: Sequence[PhysicalFinding],
+    asked: Sequence[Assertion],
+    assessment: Assessment | None,
+    *,
+    proofs: Iterable[Proof] = (),
+    masked: AbstractSet[str] = frozenset(),
+) -> PinReport:
+    """The verdict on every promise, from what the schema and the rows showed.
+
+    `asked` holds all questions; those about columns with findings may lack an answer, and all may where the
+    table could not be read (`assessment` is `None`). Any other missing answer is a `ValueError`: the pin never
+    passes what it did not look at.
+    """
+    broken = {f.fact: f for f in findings}
+    faulty = _faulty(findings)
+    answers = {fact_of(m.assertion, contract): m for m in assessment.measurements} if assessment else {}
+    reads = {fact_of(q, contract): _columns(q, contract) for q in asked}
+    reasons = {p.fact: p.by for p in proofs if p.proven}
+    hidden = contract.hidden | masked
+    further = tuple(Promise(fact_of(q, contract), q.text, contract.span) for q in asked if isinstance(q, Holds))
+    results: list[RuleResult] = []
+    for promise in (*promises(contract), *further):
+        fact = promise.fact
+        columns = reads.get(fact, frozenset(fact.columns))
+        if fact in broken:
+            results.append(_physical(promise, broken[fact]))
+        elif fact.rule in (Rule.TYPE, Rule.CLOSED):
+            results.append(RuleResult(fact, promise.text, Status.CHECKED, READ, span=promise.span))
+        elif fact in answers:
+            samples = _samples(answers[fact], columns, hidden, contract)
+            results.append(_measured(promise, answers[fact], samples, reasons.get(fact)))
+        elif findings and (assessment is None or faulty & columns):
+            results.append(RuleResult(fact, promise.text, Status.SKIPPED, UNASKED, span=promise.span))
+        elif fact in reasons and fact not in reads:
+            results.append(RuleResult(fact, promise.text, Status.PROVEN, reasons[fact], span=promise.span))
+        else:
+            raise ValueError(f"nothing was measured of {fact.field}: {fact.rule}")
+    return PinReport(contract.name, tuple(results), assessment.rows if assessment else None)
+
+
+def _physical(promise: Promise, finding: PhysicalFinding) -> RuleResult:
+    return RuleResult(
+        promise.fact,
+        promise.text,
+        Status.VIOLATED,
+        READ,
+        code=finding.code,
+        found=finding.found,
+        fix=finding.fix,
+        span=promise.span,
+    )
+
+
+def _measured(promise: Promise, answer: Measurement, samples: tuple[Sample, ...], reason: str | None) -> RuleResult:
+    rule = promise.fact.rule
+    if answer.offenders == 0:
+        status, how = (Status.PROVEN, reason) if reason else (Status.CHECKED, MEASURED[rule])
+        return RuleResult(promise.fact, promise.text, status, how, span=promise.span)
+    found = None
+    if isinstance(answer.assertion, NotOlder) and samples:
+        found = samples[0].get(answer.assertion.column)
+    return RuleResult(
+        promise.fact,
+        promise.text,
+        Status.VIOLATED,
+        MEASURED[rule],
+        answer.offenders,
+        samples,
+        CODES_OF_MEASURED[rule],
+        found,
+        FIXES[rule],
+        promise.span,
+    )
+
+
+def _samples(
+    answer: Measurement, columns: AbstractSet[str], hidden: AbstractSet[str], contract: TableContract
+) -> tuple[Sample, ...]:
+    """The samples of `answer` as text, masked.
+
+    The sample of a question that reads a hidden column may name a value made of it in some other way (a nested
+    value, a computed one): beside a hidden column, a name that is no field of the contract is hidden too.
+    """
+    sealed = bool(columns & hidden)
+
+    def text(name: str, value: object) -> str:
+        return MASKED if name in hidden or (sealed and name not in contract) else shown(value)
+
+    return tuple({n: text(n, v) for n, v in s.items()} for s in answer.samples)
+
+
+def _faulty(findings: Iterable[PhysicalFinding]) -> frozenset[str]:
+    return frozenset(column for f in findings for column in f.fact.columns)
+
+
+def _columns(question: Assertion, contract: TableContract) -> frozenset[str]:
+    """The columns that a question reads."""
+    if isinstance(question, Holds):
+        return columns_read(question.predicate)
+    return frozenset(fact_of(question, contract).columns)
