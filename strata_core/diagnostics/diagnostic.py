@@ -91,9 +91,7 @@ def has_errors(diagnostics: tuple[Diagnostic, ...] | list[Diagnostic]) -> bool:
 def in_order(diagnostics: tuple[Diagnostic, ...] | list[Diagnostic]) -> tuple[Diagnostic, ...]:
     """`diagnostics` without repetitions, by file, place and code; those without a place come first."""
 
-    def key(d: Diagnostic) -> tuple[object, ...]:
-        s = d.span
-        place = (s.file, s.line, s.column, s.end_line, s.end_column) if s else ("", 0, 0, 0, 0)
-        return (*place, d.code, d.message)
+    def key(d: Diagnostic) -> tuple[Span, str, str]:
+        return d.span or Span("", 0, 0, 0, 0), d.code, d.message
 
-    return tuple(sorted(dict.fromkeys(diagnostics), key=key))  # type: ignore[type-var]
+    return tuple(sorted(dict.fromkeys(diagnostics), key=key))

@@ -11,10 +11,12 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 from ..analysis.compiled import CompiledModel, JoinExpectation, Source
+from ..contract.assertions import Holds
 from ..contract.model import TableContract
-from ..contract.write_pin import PinReport, pin
+from ..contract.report import PinReport
+from ..contract.write_pin import pin
 from ..diagnostics import Diagnostic
-from ..engines.protocol import Engine, ParquetTable, TableInput
+from ..engines.protocol import CsvTable, Engine, ParquetTable, TableInput
 from ..relation.build import aggregate_rows, filter_rows, limit_rows, ref
 from ..relation.expressions import aggregate, call, literal
 from ..relation.nodes import AggregateItem, Item, Relation
@@ -52,7 +54,7 @@ class Verified:
 
 def pin_source(engine: Engine, source: Source, table: TableInput, digest: str, verified: Verified) -> PinReport:
     """The report on a source's rows against its declaration; what passes is not asked again."""
-    report = pin(engine, table, source.contract, now=datetime.now(UTC))
+    report = pin(engine, table, source.contract, now=datetime.now(UTC), text=isinstance(table, CsvTable))
     if report.passed:
         verified.learn(source, digest)
     return report
@@ -63,7 +65,8 @@ def pin_candidate(engine: Engine, model: CompiledModel, candidate: Candidate) ->
     columns = model.relation.schema.columns
     contract = model.contract or TableContract(model.name, ())
     table = ParquetTable(candidate.paths, columns)
-    return pin(engine, table, contract, now=datetime.now(UTC), proofs=model.proofs)
+    also = [a for a in model.assertions if isinstance(a, Holds)]
+    return pin(engine, table, contract, now=datetime.now(UTC), proofs=model.proofs, also=also)
 
 
 def unmet_expectations(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..analysis.compiled import CompiledProject
-from ..contract.write_pin import PinReport
+from ..contract.report import PinReport
+from ..store.document import JSON
 from ..store.environments import Pointer
 from ..store.manifest import Manifest
 from ..store.store import Store
@@ -19,7 +20,7 @@ def provenance_of(
     engine: str,
     report: PinReport,
     seconds: float,
-) -> dict[str, object]:
+) -> dict[str, JSON]:
     """The record of one computation: digests by upstream name, contracts of the sources read, pin, engine, time."""
     sources = project.sources
     return {

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from ..contract.write_pin import PinReport
+from ..contract.report import PinReport
 from ..diagnostics import Diagnostic
 from ..store.artifacts import Artifact
 from ..store.environments import EnvironmentVersion

@@ -1,0 +1,101 @@
+"""The entry point: a group whose verbs are imported when they are used, so that `strata --help` stays fast."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+import traceback
+from dataclasses import dataclass
+
+import click
+
+from ..diagnostics import StrataError
+from .report import FAILED, exit_code, print_diagnostics
+
+FINDINGS_HELP = (
+    "Exit codes: 0 clean, 1 findings, 2 usage, 3 a write pin was violated (nothing published), "
+    "4 the engine, a file or the store failed."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A verb's module in this package and the line that the overview shows."""
+
+    module: str
+    summary: str
+
+
+VERBS = {
+    "check": Verb("check", "Check models and contracts without running anything."),
+    "plan": Verb("plan", "Show which models are stale, and why."),
+    "apply": Verb("apply", "Compute what is stale, pin it and publish it in one step."),
+    "show": Verb("show", "Print the published rows of a model."),
+    "history": Verb("history", "List the versions of an environment, newest first."),
+    "rollback": Verb("history", "Make an earlier version of an environment live again."),
+    "compile": Verb("compile", "Print what the engine will execute for a model."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that knows its verbs' names and summaries without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs in the order of a working day."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one verb."""
+        verb = VERBS.get(cmd_name)
+        if verb is None:
+            return None
+        module = importlib.import_module(f".{verb.module}", __package__)
+        command = getattr(module, cmd_name if cmd_name != "compile" else "compile_command")
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The overview, from the table."""
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, verb.summary) for name, verb in VERBS.items()])
+
+
+@click.group(cls=LazyGroup, epilog=FINDINGS_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="strata-tables", prog_name="strata")
+def strata() -> None:
+    """Strata: a typed language for tables that refuses a broken model before it runs."""
+
+
+def main() -> None:
+    """Run the command; every way out has a documented exit code and no traceback."""
+    try:
+        code = strata.main(standalone_mode=False)
+    except click.exceptions.Exit as done:
+        code = done.exit_code
+    except click.Abort:
+        click.echo("interrupted: nothing was published by this run after the last line above", err=True)
+        code = 130
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except StrataError as error:
+        print_diagnostics(error.diagnostics, lambda _path: None, err=True)
+        code = exit_code(error.diagnostics)
+    except BrokenPipeError:
+        # The reader of our output has gone (`strata show … | head`): nothing is left to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception:  # the last line of defence: a fault of ours is told without a traceback on the terminal
+        code = _own_fault()
+    sys.exit(code or 0)
+
+
+def _own_fault() -> int:
+    with tempfile.NamedTemporaryFile("w", prefix="strata-", suffix=".log", delete=False) as log:
+        traceback.print_exc(file=log)
+    error = sys.exc_info()[1]
+    click.echo(f"strata failed: {type(error).__name__}: {error}", err=True)
+    click.echo(f"This is a fault of Strata, not of your project; the details are in {log.name}", err=True)
+    return FAILED
