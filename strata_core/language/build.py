@@ -256,7 +256,7 @@ def _sort_key(c: list[Any], span: Span, report: Report) -> ast.SortKey:
 
 def _star(c: list[Any], span: Span, report: Report) -> ast.Star:
     parts = _clauses(c, report)
-    return ast.Star(c[0] if isinstance(c[0], ast.Name) else None, parts.get("except", ()), span)
+    return ast.Star(next(iter(_all(c, ast.Name)), None), parts.get("except", ()), span)
 
 
 def _from(c: list[Any], span: Span, report: Report) -> ast.From:

@@ -18,7 +18,7 @@ from .build import ACTIONS, Report
 from .expressions import check_expressions
 from .lalr import Failure, parse
 from .scanner import ERROR, Lines, Token, scan
-from .syntax_errors import broken, syntax_error
+from .syntax_errors import broken, lexical_error, syntax_error
 from .tables import Tables, load_tables
 
 MAX_NESTING = 100
@@ -132,10 +132,9 @@ def _declaration(chunk: Chunk, lines: Lines, tables: Tables, report: Report) -> 
     found: list[Diagnostic] = []
     add = found.append
     node: ast.Declaration | None = None
-    problem = next((token for token in chunk.tokens if token.kind == ERROR), None)
-    if problem is not None and problem.problem is not None:
-        message, label, fix = problem.problem
-        found.append(Diagnostic("E001", message, lines.span(problem.start, problem.end), label=label, fix=fix))
+    wrong = next((i for i, token in enumerate(chunk.tokens) if token.kind == ERROR), None)
+    if wrong is not None:
+        found.append(lexical_error(chunk.tokens, wrong, lines))
     elif chunk.too_deep is not None:
         span = lines.span(chunk.too_deep.start, chunk.too_deep.end)
         fix = "give parts of it names with `let`"

@@ -59,6 +59,8 @@ def scan(text: str, tables: Tables) -> list[Token]:
     while position < length:
         match = match_at(text, position)
         if match is None or (match.group() == "/" and text.startswith("/*", position)):
+            if tokens and tokens[-1].kind == word and tokens[-1].end == position and not text[position].isascii():
+                position = tokens.pop().start
             end, problem = _no_token(text, position)
             tokens.append(Token(ERROR, text[position:end], position, end, problem))
             position = end
@@ -80,6 +82,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _NUMBER_LIKE = re.compile(r"\.?[0-9][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*")
+_WORD = re.compile(r"\w+")
 _FIXES = {
     "'": "write strings in double quotes",
     "&": "write `and`",
@@ -109,14 +112,12 @@ def _no_token(text: str, start: int) -> tuple[int, Problem]:
             None,
             "write numbers as `1_000`, `1.5`, `1e9`, durations as `1d`; a name does not begin with a digit",
         )
-    end = start + 1
-    while end < line_end and not text[end].isascii() and not text[start].isascii():
-        end += 1
-    found = text[start:end]
-    if found.isidentifier() or (found[0].isalnum() and not found.isascii()):
+    if letters := _WORD.match(text, start):
+        end, found = letters.end(), letters.group()
         return end, Problem(f"`{_short(found)}` cannot stand in a bare name", None, "put the name in backquotes")
-    shown = f"`{_short(found)}`" if found.isprintable() else f"U+{ord(found[0]):04X}"
-    return end, Problem(f"unexpected character {shown}", None, _FIXES.get(found))
+    found = text[start]
+    shown = f"`{found}`" if found.isprintable() else f"U+{ord(found):04X}"
+    return start + 1, Problem(f"unexpected character {shown}", None, _FIXES.get(found))
 
 
 def _without_nul(token: Token) -> Token:

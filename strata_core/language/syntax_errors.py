@@ -13,7 +13,7 @@ from strata_core.diagnostics.suggest import nearest
 
 from . import ast
 from .lalr import accepted
-from .scanner import Lines, Token
+from .scanner import Lines, Problem, Token
 from .tables import Tables
 
 
@@ -42,7 +42,7 @@ _PHRASES = (
     _phrase(
         "an annotation (`nonnull`, `primary_key`, …)",
         "nonnull unique",
-        "primary_key protected partition_by enum classification mask freshness",
+        "primary_key protected partition_by enum classification mask freshness ( <",
     ),
     _phrase("a value", "IDENT STRING INT", "QUOTED FLOAT true false none null DURATION"),
     _phrase("a name", "IDENT", "QUOTED"),
@@ -85,9 +85,17 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
         lines.span(token.start, token.end),
         label="unexpected",
         fix=fix,
-        notes=_string_note((before, token), lines),
+        notes=string_note(tokens[: at + 1], lines),
         related=related,
     )
+
+
+def lexical_error(tokens: Sequence[Token], at: int, lines: Lines) -> Diagnostic:
+    """The E001 for `tokens[at]`, which is no token."""
+    token = tokens[at]
+    message, label, fix = token.problem or Problem(f"unexpected `{token.text}`")
+    span = lines.span(token.start, token.end)
+    return Diagnostic("E001", message, span, label=label, fix=fix, notes=string_note(tokens[:at], lines))
 
 
 def broken(tokens: Sequence[Token], lines: Lines, tables: Tables) -> ast.Broken | None:
@@ -185,9 +193,10 @@ def _fix(tokens: Sequence[Token], at: int, token: Token, expected: set[str], tab
     return None
 
 
-def _string_note(tokens: Sequence[Token | None], lines: Lines) -> tuple[str, ...]:
-    for token in tokens:
-        if token is not None and token.text.startswith('"') and "\n" in token.text:
+def string_note(tokens: Sequence[Token], lines: Lines) -> tuple[str, ...]:
+    """Names the last string over several lines: a quote that is missing there turns what follows inside out."""
+    for token in reversed(tokens):
+        if token.text.startswith('"') and "\n" in token.text:
             line = lines.span(token.start, token.start).line
             return (f"a string that begins on line {line} goes over several lines; is a quote missing there?",)
     return ()
