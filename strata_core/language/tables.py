@@ -22,7 +22,7 @@ GRAMMAR = Path(__file__).with_name("grammar.lark")
 START = "declaration"
 END = "$END"
 # Change it whenever the shape of the cached tables changes: it is part of the file's name.
-_FORMAT = "2"
+_FORMAT = "3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,9 @@ def make_raw(grammar: str) -> dict[str, Any]:
     kinds = [*terminals, END]
     targets = sorted({rule.origin.name for rule in made.rules})
     number = {name: i for i, name in enumerate(kinds)} | {name: i for i, name in enumerate(targets)}
-    rules = {rule: i for i, rule in enumerate(made.rules)}
+    ordered = sorted(made.rules, key=lambda rule: (rule.origin.name, [s.name for s in rule.expansion]))
+    rules = {rule: i for i, rule in enumerate(ordered)}
+    states = _numbered(table.start_states[START], table.states, Shift)
 
     def fixed(terminal: TerminalDef | None) -> str | None:
         return terminal.pattern.value if terminal and isinstance(terminal.pattern, PatternStr) else None
@@ -119,13 +121,13 @@ def make_raw(grammar: str) -> dict[str, Any]:
         return [number[rule.origin.name], len(rule.expansion), action, keep, splice]
 
     actions, gotos = [], []
-    for state in range(len(table.states)):
+    for state in states:
         row, goto = [], []
-        for symbol, (kind, argument) in table.states[state].items():
+        for symbol, (kind, argument) in sorted(table.states[state].items(), key=lambda item: item[0]):
             if symbol in terminals or symbol == END:
-                row += [number[symbol], argument if kind is Shift else -1 - rules[argument]]
+                row += [number[symbol], states[argument] if kind is Shift else -1 - rules[argument]]
             else:
-                goto += [number[symbol], argument]
+                goto += [number[symbol], states[argument]]
         same = set(row[1::2])
         only = same.pop() if len(same) == 1 else 0
         # A state that only reduces by one rule does so whatever follows; a wrong token is found one step later.
@@ -150,10 +152,22 @@ def make_raw(grammar: str) -> dict[str, Any]:
         "pattern": "|".join(groups),
         "actions": actions,
         "gotos": gotos,
-        "rules": [rule_row(rule) for rule in made.rules],
-        "start": table.start_states[START],
-        "end": table.end_states[START],
+        "rules": [rule_row(rule) for rule in ordered],
+        "start": states[table.start_states[START]],
+        "end": states[table.end_states[START]],
     }
+
+
+def _numbered(start: int, states: dict[int, dict[str, Any]], shift: Any) -> dict[int, int]:
+    """New numbers for lark's states, in the order in which they are reached: lark's own differ from run to run."""
+    numbers = {start: 0}
+    pending = [start]
+    for state in pending:
+        for _, (kind, target) in sorted(states[state].items(), key=lambda item: item[0]):
+            if kind is shift and target not in numbers:
+                numbers[target] = len(numbers)
+                pending.append(target)
+    return numbers
 
 
 def _tables(raw: dict[str, Any]) -> Tables:
