@@ -19,6 +19,7 @@ from ..diagnostics import Span
 from ..types import Array, Date, Json, Map, String, Struct, Timestamp, Unknown, ValueType, parse_type
 
 DIGEST_VERSION = "strata-contract-1"
+ENUM_SHOWN = 12
 
 
 class ContractError(ValueError):
@@ -124,7 +125,7 @@ class ContractField:
         words += ["primary_key"] if self.primary_key else ["nonnull"] if not self.nullable else []
         words += ["unique"] if self.unique and not self.primary_key else []
         words += ["protected"] if self.protected else []
-        words += [f"enum {{{', '.join(self.enum)}}}"] if self.enum is not None else []
+        words += [spelled_enum(self.enum)] if self.enum is not None else []
         return " ".join(words)
 
 
@@ -223,6 +224,16 @@ class TableContract:
             data.get("description"),
             span_from_json(data.get("span")),
         )
+
+
+def spelled_enum(values: tuple[str, ...]) -> str:
+    """An enum as messages show it: its first values.
+
+    >>> spelled_enum(("ES", "MX"))
+    'enum {ES, MX}'
+    """
+    more = len(values) - ENUM_SHOWN
+    return f"enum {{{', '.join(values[:ENUM_SHOWN])}{f' and {more} more' if more > 0 else ''}}}"
 
 
 def span_to_json(span: Span | None) -> list[Any] | None:

@@ -13,7 +13,7 @@ from enum import StrEnum
 from ..diagnostics import Span
 from ..types import Array, Date, Map, Struct, ValueType
 from .assertions import Assertion, Holds, NotNull, NotOlder, Unique, Within
-from .model import ContractField, TableContract
+from .model import ContractField, TableContract, spelled_enum
 
 
 class Rule(StrEnum):
@@ -96,8 +96,7 @@ def promises(contract: TableContract) -> tuple[Promise, ...]:
         span = contract[contract.key[0]].span
         found.append(Promise(Fact(Rule.PRIMARY_KEY, contract.key), f"primary_key ({', '.join(contract.key)})", span))
     if contract.closed:
-        text = f"closed: no columns but {', '.join(contract.names)}"
-        found.append(Promise(Fact(Rule.CLOSED, ()), text, contract.span))
+        found.append(Promise(Fact(Rule.CLOSED, ()), "no columns besides", contract.span))
     return tuple(found)
 
 
@@ -129,7 +128,7 @@ def _of_field(one: ContractField, contract: TableContract) -> Iterable[Promise]:
     for path in nonnull_paths(one.type):
         yield promise(Rule.NESTED, str(one.type), path)
     if one.enum is not None:
-        yield promise(Rule.ENUM, f"enum {{{', '.join(one.enum)}}}", values=one.enum)
+        yield promise(Rule.ENUM, spelled_enum(one.enum), values=one.enum)
     if sole_key:
         yield promise(Rule.PRIMARY_KEY, "primary_key")
     elif one.unique:

@@ -56,6 +56,7 @@ MEASURED = {
     Rule.FRESHNESS: "latest value compared",
     Rule.HOLDS: "rows counted",
 }
+MOST_SAMPLES = 5
 READ = "read from the data's schema"
 UNASKED = "not asked: the data's columns are not as promised"
 
@@ -207,7 +208,7 @@ def _samples(
     def text(name: str, value: object) -> str:
         return MASKED if name in hidden or (sealed and name not in contract) else shown(value)
 
-    return tuple({n: text(n, v) for n, v in s.items()} for s in answer.samples)
+    return tuple({n: text(n, v) for n, v in s.items()} for s in answer.samples[:MOST_SAMPLES])
 
 
 def _faulty(findings: Iterable[PhysicalFinding]) -> frozenset[str]:
