@@ -1,0 +1,211 @@
+"""Casts: every pair of types that `castable` allows, with one rule for rounding and one spelling for text.
+
+Rounding (design `engines.md`): decimal or float64 to decimal or money goes half away from zero, float64 to int64
+half even, decimal to int64 half away. A float64 is read as the shortest decimal that names it, so that
+`cast(1.115, "decimal(10,2)")` is 1.12. Text is read strictly: no white space around it, and
+
+- int64 `[+-]digits`; decimal and money also with a point; float64 also with an exponent, `inf`, `infinity`, `nan`;
+- bool `true` or `false`, in any case; date `YYYY-MM-DD`; uuid with hyphens, in any case; json by RFC 8259;
+- timestamp: a date, or a date, a space or `T`, `HH:MM[:SS[.ffffff]]` and perhaps `Z`; no other zones.
+
+To text: the shortest spelling that reads back; float64 with a point or exponent as Python's `repr`, -0.0 as `0.0`;
+a timestamp with a space, its fraction without trailing zeros. All text spelled here is ASCII but for strings.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+import math
+import re
+from typing import NoReturn
+
+from ...types import (
+    Array,
+    Bool,
+    Date,
+    Decimal,
+    Float64,
+    Int64,
+    Json,
+    Map,
+    Money,
+    String,
+    Struct,
+    Timestamp,
+    Unknown,
+    Uuid,
+    ValueType,
+)
+from .values import EXACT, MisfitError, Value, fit
+
+_INT = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)", re.ASCII)
+_FLOAT = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity)|nan", re.ASCII | re.IGNORECASE)
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
+_TIME = re.compile(r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?Z?", re.ASCII)
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
+
+
+def cast(value: Value, target: ValueType) -> Value:
+    """`value` as a value of `target`; null stays null. Raises `MisfitError` where it does not fit.
+
+    >>> from strata_core.types import INT64, STRING, Decimal
+    >>> cast(2.5, INT64), cast(1.115, Decimal(10, 2)), cast(-0.0, STRING)
+    (2, Decimal('1.12'), '0.0')
+    """
+    match target, value:
+        case _, None:
+            return None
+        case String(), _:
+            return text_of(value)
+        case Array(), list():
+            return [cast(v, target.element) for v in value]
+        case ((Map() | Struct() | Unknown()), _):
+            return value
+        case Int64(), _:
+            return fit(_to_int(value), target)
+        case Float64(), _:
+            return _to_float(value)
+        case ((Decimal() | Money()), _):
+            return fit(_to_decimal(value), target)
+        case Bool(), str():
+            return _read_bool(value)
+        case Bool(), int():
+            return bool(value)
+        case Date(), str():
+            return _read_date(value)
+        case Date(), datetime.datetime():
+            return value.date()
+        case Timestamp(), str():
+            return _read_timestamp(value)
+        case Timestamp(), datetime.date() if not isinstance(value, datetime.datetime):
+            return datetime.datetime(value.year, value.month, value.day)
+        case Uuid(), str():
+            return _read_uuid(value)
+        case Json(), str():
+            return _read_json(value)
+        case _:
+            return value
+
+
+def text_of(value: Value) -> str:
+    """The spelling of a value that is not null."""
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return repr(value if value != 0 else 0.0)
+        case decimal.Decimal():
+            return f"{value:f}"
+        case datetime.datetime():
+            whole = value.replace(microsecond=0).isoformat(sep=" ")
+            return f"{whole}.{value.microsecond:06d}".rstrip("0") if value.microsecond else whole
+        case datetime.date():
+            return value.isoformat()
+        case _:
+            return str(value)
+
+
+def _no(value: Value, what: str) -> NoReturn:
+    raise MisfitError(f"the value is no {what}")
+
+
+def _to_int(value: Value) -> int:
+    match value:
+        case int():
+            return int(value)
+        case float():
+            if not math.isfinite(value):
+                _no(value, "int64")
+            return round(value)
+        case decimal.Decimal():
+            return int(value.to_integral_value(decimal.ROUND_HALF_UP, EXACT))
+        case str() if _INT.fullmatch(value):
+            return int(value) if len(value) < 4000 else _no(value, "int64")
+        case _:
+            _no(value, "int64, which is written as digits")
+
+
+def _to_float(value: Value) -> float:
+    match value:
+        case int() | float() | decimal.Decimal():
+            return float(value)
+        case str() if _FLOAT.fullmatch(value):
+            number = float(value)
+            if math.isinf(number) and "i" not in value.lower():
+                _no(value, "float64: it is too large")
+            return number
+        case _:
+            _no(value, "float64, which is written as in `-1.5` or `1e9`")
+
+
+def _to_decimal(value: Value) -> decimal.Decimal:
+    match value:
+        case int() | decimal.Decimal():
+            return decimal.Decimal(value)
+        case float():
+            if not math.isfinite(value):
+                _no(value, "decimal")
+            return decimal.Decimal(repr(value))
+        case str() if _DECIMAL.fullmatch(value) and len(value) < 700:
+            return decimal.Decimal(value)
+        case _:
+            _no(value, "decimal, which is written as in `-1.50`")
+
+
+def _read_bool(text: str) -> bool:
+    match text.lower():
+        case "true":
+            return True
+        case "false":
+            return False
+        case _:
+            _no(text, "bool, which is written `true` or `false`")
+
+
+def _read_date(text: str) -> datetime.date:
+    match = _DATE.fullmatch(text)
+    if match is None:
+        _no(text, "date, which is written YYYY-MM-DD")
+    try:
+        return datetime.date(int(match[1]), int(match[2]), int(match[3]))
+    except ValueError as error:
+        raise MisfitError(str(error)) from None
+
+
+def _read_timestamp(text: str) -> datetime.datetime:
+    day = _read_date(text[:10])
+    if len(text) == 10:
+        return datetime.datetime(day.year, day.month, day.day)
+    match = _TIME.fullmatch(text[11:])
+    if match is None or text[10] not in " T":
+        _no(text, "timestamp, which is written YYYY-MM-DD HH:MM:SS")
+    hour, minute, second = int(match[1]), int(match[2]), int(match[3] or 0)
+    try:
+        return datetime.datetime(
+            day.year, day.month, day.day, hour, minute, second, int((match[4] or "").ljust(6, "0"))
+        )
+    except ValueError as error:
+        raise MisfitError(str(error)) from None
+
+
+def _read_uuid(text: str) -> str:
+    lower = text.lower()
+    if _UUID.fullmatch(lower) is None:
+        _no(text, "uuid, which is written as 32 hexadecimal digits in five groups")
+    return lower
+
+
+def _read_json(text: str) -> str:
+    def constant(name: str) -> NoReturn:
+        _no(name, "JSON value")
+
+    try:
+        json.loads(text, parse_constant=constant)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise MisfitError(f"the value is no JSON: {error}") from None
+    return text

@@ -1,0 +1,156 @@
+"""Scalar expressions of the reference interpreter, compiled to functions from a row to a value.
+
+A row is a list of cells; a cell is a value, or a `Later` that computes it when something first needs it, so that a
+column which nothing uses raises nothing. Errors: E090, naming the function and its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, assert_never
+
+from ...diagnostics import StrataError
+from ...relation.expressions import Call, Cast, ColumnRef, Expr, Literal
+from ...types import ValueType
+from .casts import cast
+from .functions import LAZY, apply
+from .values import MisfitError, Value, conjunction, disjunction, failure, fit
+
+
+class Later:
+    """A cell that is computed when it is first needed, and once."""
+
+    __slots__ = ("_compute", "_row", "_value")
+
+    def __init__(self, compute: Compute, row: Row) -> None:
+        self._compute: Compute | None = compute
+        self._row: Row | None = row
+        self._value: Value = None
+
+    def value(self) -> Value:
+        """The value; raises what its expression raises."""
+        if self._compute is not None and self._row is not None:
+            self._value = self._compute(self._row)
+            self._compute = self._row = None
+        return self._value
+
+
+Cell: TypeAlias = "Value | Later"
+Row: TypeAlias = "list[Cell]"
+Compute: TypeAlias = "Callable[[Row], Value]"
+Positions: TypeAlias = "Mapping[str, int]"
+
+
+def force(cell: Cell) -> Value:
+    """The value of a cell."""
+    return cell.value() if isinstance(cell, Later) else cell
+
+
+def compile_expr(expr: Expr, positions: Positions, *, eager: bool) -> Compute:
+    """`expr` as a function of a row whose columns stand at `positions`.
+
+    `eager` evaluates both operands of `and` and `or`; otherwise one that decides alone hides the other's failure.
+    """
+    match expr:
+        case ColumnRef(name=name):
+            position = positions[name]
+            return lambda row: force(row[position])
+        case Literal(value=value):
+            return lambda row: value
+        case Cast():
+            return _cast(expr, compile_expr(expr.operand, positions, eager=eager))
+        case Call():
+            args = [compile_expr(a, positions, eager=eager) for a in expr.args]
+            if expr.function in LAZY:
+                return _lazy(expr.function, args, eager=eager)
+            return _call(expr.function, args, expr.inferred.type)
+        case _:
+            assert_never(expr)
+
+
+def _cast(expr: Cast, operand: Compute) -> Compute:
+    target, safe = expr.inferred.type, expr.safe
+
+    def compute(row: Row) -> Value:
+        value = operand(row)
+        try:
+            return cast(value, target)
+        except MisfitError as error:
+            if safe:
+                return None
+            raise failure(f"cast to {target}", str(error), [value]) from None
+
+    return compute
+
+
+def _call(function: str, args: list[Compute], result: ValueType) -> Compute:
+    def compute(row: Row) -> Value:
+        values = [a(row) for a in args]
+        try:
+            return fit(apply(function, values), result)
+        except MisfitError as error:
+            raise failure(function, str(error), values) from None
+
+    return compute
+
+
+def _lazy(function: str, args: list[Compute], *, eager: bool) -> Compute:
+    match function:
+        case "and":
+            return (lambda row: conjunction([a(row) for a in args])) if eager else _decided_by(False, conjunction, args)
+        case "or":
+            return (lambda row: disjunction([a(row) for a in args])) if eager else _decided_by(True, disjunction, args)
+        case "coalesce":
+            return _coalesce(args)
+        case _:
+            return _case(args)
+
+
+def _decided_by(decisive: bool, combine: Callable[[list[Value]], Value], args: list[Compute]) -> Compute:
+    """`and` and `or` where one `decisive` operand hides the failures of the others, wherever it stands."""
+
+    def compute(row: Row) -> Value:
+        values: list[Value] = []
+        failed: StrataError | None = None
+        for argument in args:
+            try:
+                value = argument(row)
+            except StrataError as error:
+                failed = failed or error
+                continue
+            if value is decisive:
+                return decisive
+            values.append(value)
+        if failed is not None:
+            raise failed
+        return combine(values)
+
+    return compute
+
+
+def _coalesce(args: list[Compute]) -> Compute:
+    def compute(row: Row) -> Value:
+        for argument in args:
+            value = argument(row)
+            if value is not None:
+                return value
+        return None
+
+    return compute
+
+
+def _case(args: list[Compute]) -> Compute:
+    branches = (
+        list(zip(args[:-1:2], args[1::2], strict=True))
+        if len(args) % 2
+        else list(zip(args[::2], args[1::2], strict=True))
+    )
+    otherwise = args[-1] if len(args) % 2 else None
+
+    def compute(row: Row) -> Value:
+        for condition, value in branches:
+            if condition(row) is True:
+                return value(row)
+        return otherwise(row) if otherwise is not None else None
+
+    return compute

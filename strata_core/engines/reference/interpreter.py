@@ -1,0 +1,233 @@
+"""The relation, interpreted: one function from a node to its rows. This is the semantics that engines share.
+
+Rows are lists of cells in the order of the node's schema. Joins hash on their equality conjuncts, so that everything
+but windows with moving frames is linear, or a sort. Errors: E090.
+
+Two readings agree wherever nothing fails: the lazy one computes only what an output, condition, key, order or
+aggregate needs; the eager one every cell of every node. An engine may choose its place between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar, assert_never
+
+from ...relation.expressions import AggregateCall, Call, Expr, SortKey, columns_read, conjuncts
+from ...relation.nodes import Aggregate, Filter, Join, JoinKind, Limit, Project, Relation, Scan, Sort, Window
+from ...relation.schema import Schema
+from .aggregates import aggregate
+from .evaluate import Cell, Compute, Later, Row, compile_expr, force
+from .values import Key, MisfitError, Value, failure, fit, group_key, sort_key
+from .windows import compute
+
+T = TypeVar("T")
+Rows = list[Row]
+Tables = Mapping[str, Sequence[Sequence[Value]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The rows of the tables that are read, and whether cells are computed that nothing needs."""
+
+    tables: Tables
+    eager: bool = False
+
+
+def rows_of(relation: Relation, reading: Reading) -> list[list[Value]]:
+    """The rows of `relation`, every value computed."""
+    return [[force(cell) for cell in row] for row in _rows(relation, reading)]
+
+
+def _rows(node: Relation, reading: Reading) -> Rows:
+    match node:
+        case Scan():
+            return [list(row) for row in reading.tables[node.table]]
+        case Filter():
+            return _filtered(node, reading)
+        case Project():
+            return _projected(node, reading)
+        case Join():
+            return _joined(node, reading)
+        case Aggregate():
+            return _aggregated(node, reading)
+        case Window():
+            return _windowed(node, reading)
+        case Sort():
+            return _sorted(_rows(node.input, reading), node.keys, node.input.schema, reading)
+        case Limit():
+            rows = _sorted(_rows(node.input, reading), node.keys, node.input.schema, reading)
+            return rows[node.offset : node.offset + node.count]
+        case _:
+            assert_never(node)
+
+
+def _compiled(exprs: Iterable[Expr], schema: Schema, reading: Reading) -> list[Compute]:
+    positions = {name: i for i, name in enumerate(schema.names)}
+    return [compile_expr(e, positions, eager=reading.eager) for e in exprs]
+
+
+def _filtered(node: Filter, reading: Reading) -> Rows:
+    """Filters that stand on one another are one conjunction: none of them runs before another."""
+    predicates: list[Expr] = []
+    source: Relation = node
+    while isinstance(source, Filter):
+        predicates.insert(0, source.predicate)
+        source = source.input
+    whole = Call("and", tuple(predicates), predicates[0].inferred) if len(predicates) > 1 else predicates[0]
+    if reading.eager:
+        rows = _rows(source, reading)
+        for (test,) in ([c] for c in _compiled(predicates, source.schema, reading)):
+            rows = [row for row in rows if test(row) is True]
+        return rows
+    (test,) = _compiled([whole], source.schema, reading)
+    return [row for row in _rows(source, reading) if test(row) is True]
+
+
+def _projected(node: Project, reading: Reading) -> Rows:
+    computes = _compiled([i.expr for i in node.items], node.input.schema, reading)
+    if reading.eager:
+        return [[c(row) for c in computes] for row in _rows(node.input, reading)]
+    return [[Later(c, row) for c in computes] for row in _rows(node.input, reading)]
+
+
+def _joined(node: Join, reading: Reading) -> Rows:
+    left, right = _rows(node.left, reading), _rows(node.right, reading)
+    left_keys, right_keys, rest = _equalities(node, reading)
+    by_key: dict[Key, list[int]] = {}
+    for i, row in enumerate(right):
+        key = _join_key(right_keys, row)
+        if key is not None:
+            by_key.setdefault(key, []).append(i)
+    matched: set[int] = set()
+    pairs: Rows = []
+    alone: Rows = []
+    for row in left:
+        key = _join_key(left_keys, row)
+        candidates = by_key.get(key, []) if key is not None else []
+        partners = [i for i in candidates if all(test(row + right[i]) is True for test in rest)]
+        matched.update(partners)
+        match node.kind:
+            case JoinKind.SEMI:
+                pairs.extend([row] if partners else [])
+            case JoinKind.ANTI:
+                pairs.extend([] if partners else [row])
+            case _:
+                pairs.extend(row + right[i] for i in partners)
+                alone.extend([] if partners else [row])
+    if node.kind in (JoinKind.LEFT, JoinKind.FULL):
+        nothing: Row = [None] * len(node.right.schema.columns)
+        pairs.extend(row + nothing for row in alone)
+    if node.kind is JoinKind.FULL:
+        before: Row = [None] * len(node.left.schema.columns)
+        pairs.extend(before + row for i, row in enumerate(right) if i not in matched)
+    return pairs
+
+
+def _equalities(node: Join, reading: Reading) -> tuple[list[Compute], list[Compute], list[Compute]]:
+    """The condition split into keys of the left side, the keys of the right side they equal, and the rest."""
+    left_exprs: list[Expr] = []
+    right_exprs: list[Expr] = []
+    rest: list[Expr] = []
+    left, right = frozenset(node.left.schema.names), frozenset(node.right.schema.names)
+    for part in conjuncts(node.on) if node.on is not None else ():
+        match part:
+            case Call(function="eq", args=(a, b)) if columns_read(a) and columns_read(b):
+                if columns_read(a) <= left and columns_read(b) <= right:
+                    left_exprs.append(a)
+                    right_exprs.append(b)
+                    continue
+                if columns_read(b) <= left and columns_read(a) <= right:
+                    left_exprs.append(b)
+                    right_exprs.append(a)
+                    continue
+                rest.append(part)
+            case _:
+                rest.append(part)
+    both = Schema((*node.left.schema.columns, *node.right.schema.columns))
+    return (
+        _compiled(left_exprs, node.left.schema, reading),
+        _compiled(right_exprs, node.right.schema, reading),
+        _compiled(rest, both, reading),
+    )
+
+
+def _join_key(keys: list[Compute], row: Row) -> Key | None:
+    """The row's join key, or `None` where a part of it is null and so equals nothing."""
+    values = [k(row) for k in keys]
+    return None if any(v is None for v in values) else group_key(values)
+
+
+def _aggregated(node: Aggregate, reading: Reading) -> Rows:
+    schema = node.input.schema
+    keys = _compiled([k.expr for k in node.keys], schema, reading)
+    groups: dict[Key, tuple[list[Value], Rows]] = {} if keys else {(): ([], [])}
+    for row in _rows(node.input, reading):
+        values = [k(row) for k in keys]
+        groups.setdefault(group_key(values), (values, []))[1].append(row)
+    computes = [_aggregate(a.call, schema, reading) for a in node.aggregates]
+    return [[*values, *_cells(computes, rows, reading)] for values, rows in groups.values()]
+
+
+def _cells(computes: list[Callable[[Rows], Value]], rows: Rows, reading: Reading) -> list[Cell]:
+    if reading.eager:
+        return [c(rows) for c in computes]
+    return [Later(lambda _, c=c: c(rows), []) for c in computes]  # type: ignore[misc]
+
+
+def _aggregate(call: AggregateCall, schema: Schema, reading: Reading) -> Callable[[Rows], Value]:
+    arguments = _compiled(call.args, schema, reading)
+
+    def over(rows: Rows) -> Value:
+        ordered = _sorted(rows, call.order, schema, reading) if call.order else rows
+        values: list[Value] = [arguments[0](row) for row in ordered] if arguments else [None] * len(ordered)
+        if call.distinct:
+            values = list({sort_key(v): v for v in reversed(values)}.values())[::-1]
+        try:
+            result = aggregate(call.function, values, call.inferred.type, whole_rows=not arguments)
+            return fit(result, call.inferred.type)
+        except MisfitError as error:
+            raise failure(call.function, str(error), values[:3]) from None
+
+    return over
+
+
+def _windowed(node: Window, reading: Reading) -> Rows:
+    schema = node.input.schema
+    rows = _rows(node.input, reading)
+    added: list[list[Value]] = []
+    for item in node.items:
+        call = item.call
+        partition = _compiled(call.partition, schema, reading)
+        arguments = _compiled(call.args, schema, reading)
+        order = _compiled([k.expr for k in call.order], schema, reading)
+        groups: dict[Key, list[int]] = {}
+        for i, row in enumerate(rows):
+            groups.setdefault(group_key([p(row) for p in partition]), []).append(i)
+        column: list[Value] = [None] * len(rows)
+        for members in groups.values():
+            ordered = _ordered(members, lambda i: rows[i], call.order, order)
+            results = compute(
+                call,
+                [[a(rows[i]) for a in arguments] for i in ordered],
+                [group_key([o(rows[i]) for o in order]) for i in ordered],
+            )
+            for i, value in zip(ordered, results, strict=True):
+                column[i] = value
+        added.append(column)
+    return [row + [column[i] for column in added] for i, row in enumerate(rows)]
+
+
+def _sorted(rows: Rows, keys: Sequence[SortKey], schema: Schema, reading: Reading) -> Rows:
+    return _ordered(rows, lambda row: row, keys, _compiled([k.expr for k in keys], schema, reading))
+
+
+def _ordered(items: Sequence[T], row: Callable[[T], Row], keys: Sequence[SortKey], computes: list[Compute]) -> list[T]:
+    """`items` in the order of `keys`, nulls last in both directions; items that no key tells apart keep theirs."""
+    ordered = list(items)
+    for key, of in reversed(list(zip(keys, computes, strict=True))):
+        present = [(sort_key(of(row(item))), item) for item in ordered]
+        values = [pair for pair in present if pair[0] != (1,)]
+        values.sort(key=lambda pair: pair[0], reverse=key.descending)
+        ordered = [item for _, item in values] + [item for k, item in present if k == (1,)]
+    return ordered
