@@ -34,7 +34,7 @@ def program_stamp() -> bytes:
     """A digest of this installation: the names, sizes and times of the modules that decide about results."""
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256(sys.version.encode())
-    for folder in ("diagnostics", "types", "language", "relation", "contract", "analysis"):
+    for folder in ("diagnostics", "types", "language", "relation", "contract", "analysis", "planning"):
         for directory, _, names in sorted(os.walk(package / folder)):
             for name in sorted(names):
                 if name.endswith((".py", ".lark")):

@@ -98,16 +98,14 @@ def read_project(root: Path) -> Project:
 
 def compile_(project: Project) -> CompiledProject:
     """The compiled project. Unchanged text is neither parsed nor checked again (`planning.cache`)."""
-    digests = [hashlib.sha256(f.content).digest() for f in project.files]
-    parts = [part for f, d in zip(project.files, digests, strict=True) for part in (f.path.encode(), d)]
-    key = cache.content_key("project", *parts)
+    key = cache.content_key("project", *content_parts(project))
     compiled = cache.load(key)
     if isinstance(compiled, CompiledProject):
         return compiled
     modules: list[Module] = []
     problems: list[Diagnostic] = []
-    for file, digest in zip(project.files, digests, strict=True):
-        module, diagnostics = _parse(file, digest)
+    for file in project.files:
+        module, diagnostics = _parse(file)
         modules.append(module)
         problems += diagnostics
     compiled = compile_project(modules)
@@ -116,8 +114,17 @@ def compile_(project: Project) -> CompiledProject:
     return compiled
 
 
-def _parse(file: SourceText, digest: bytes) -> tuple[Module, tuple[Diagnostic, ...]]:
-    key = cache.content_key("module", file.path.encode(), digest)
+def content_parts(project: Project) -> tuple[bytes, ...]:
+    """What identifies the project's text: the path and the digest of each file."""
+    return tuple(part for file in project.files for part in _parts(file))
+
+
+def _parts(file: SourceText) -> tuple[bytes, bytes]:
+    return file.path.encode(), hashlib.sha256(file.content).digest()
+
+
+def _parse(file: SourceText) -> tuple[Module, tuple[Diagnostic, ...]]:
+    key = cache.content_key("module", *_parts(file))
     parsed = cache.load(key)
     if not isinstance(parsed, tuple):
         from ..language.parser import parse_bytes  # loads the parser only where something is to be parsed

@@ -1,0 +1,69 @@
+"""Making the outline of a project from its compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analysis.compiled import CompiledModel, CompiledProject, Source
+from ..contract.model import TableContract
+from ..relation.schema import Column
+from .fingerprints import fingerprints
+from .outline import ColumnOutline, ModelOutline, Outline, SourceOutline
+from .project import Project, compile_
+
+
+def make_outline(project: Project) -> Outline:
+    """The outline of `project`, compiled."""
+    compiled = compile_(project)
+    prints = fingerprints(compiled)
+    models = {name: _model(compiled.models[name], own.merkle) for name, own in prints.items()}
+    return Outline(models, _sources(compiled), compiled.diagnostics)
+
+
+def _sources(compiled: CompiledProject) -> dict[str, SourceOutline]:
+    return {name: _source(source) for name, source in compiled.sources.items()}
+
+
+def _source(source: Source) -> SourceOutline:
+    where = source.resource
+    columns = _columns(source.columns, source.contract)
+    return SourceOutline(source.name, where.kind, where.location, columns, source.description, source.span)
+
+
+def _model(model: CompiledModel, fingerprint: str) -> ModelOutline:
+    contract = model.contract
+    attributes = {key: str(value) for key, value in model.attributes.items() if value is not None}
+    return ModelOutline(
+        model.name,
+        fingerprint,
+        contract.name if contract else None,
+        _columns(model.relation.schema.columns, contract or TableContract(model.name, ())),
+        model.upstream,
+        attributes,
+        attributes.get("description") or (contract.description if contract else None),
+        model.span,
+    )
+
+
+def _columns(columns: Sequence[Column], contract: TableContract) -> tuple[ColumnOutline, ...]:
+    return tuple(_column(column, contract) for column in columns)
+
+
+def _column(column: Column, contract: TableContract) -> ColumnOutline:
+    type_, nullable = str(column.inferred.type), column.inferred.nullable
+    origins = tuple(dict.fromkeys((o.node, o.column) for o in column.origins))
+    promised = contract.by_name.get(column.name)
+    if promised is None:
+        return ColumnOutline(column.name, type_, nullable, origins=origins)
+    return ColumnOutline(
+        column.name,
+        type_,
+        nullable and promised.nullable,
+        promised.unique,
+        promised.primary_key,
+        promised.protected,
+        promised.enum or (),
+        promised.classification,
+        promised.description,
+        origins,
+    )
