@@ -61,7 +61,7 @@ def test_statement(statements, text, tree):
 
 
 def test_statements_end_where_the_next_keyword_begins(statements):
-    assert statements("from t filter a - b let x = c d: 1 sort { a }".replace("d: 1 ", "")) == (
+    assert statements("from t filter a - b let x = c sort { a }") == (
         "From(table=t); Filter(condition=(a - b)); Let(name=x expr=c); Sort(keys=[SortKey(expr=a)])"
     )
 
