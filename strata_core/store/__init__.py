@@ -5,7 +5,7 @@ Nothing here loads pyarrow before rows are written or read: plan, history and ro
 
 from .artifacts import Artifact, Candidate
 from .environments import Environment, EnvironmentVersion, Pointer
-from .log import CommitLog, Entry, LogConflict
+from .log import CommitLog, Entry, LogConflictError
 from .manifest import ColumnStatistics, Field, Manifest, Part
 from .store import Store
 
@@ -18,7 +18,7 @@ __all__ = [
     "Environment",
     "EnvironmentVersion",
     "Field",
-    "LogConflict",
+    "LogConflictError",
     "Manifest",
     "Part",
     "Pointer",

@@ -21,7 +21,7 @@ _PLAIN: Mapping[str, pa.DataType] = MappingProxyType(
     {
         str(t): t
         for t in (
-            *(pa.bool_(), pa.string(), pa.binary(), pa.date32(), pa.uuid(), pa.json_()),
+            *(pa.bool_(), pa.string(), pa.binary(), pa.date32(), pa.uuid()),
             *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
             *(pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
             *(pa.float16(), pa.float32(), pa.float64()),
@@ -79,6 +79,8 @@ def _stored_type(type_: pa.DataType, path: str) -> pa.DataType:
     types = pa.types
     if type_ in _STORED_AS:
         return _STORED_AS[type_]
+    if isinstance(type_, pa.JsonType):
+        return pa.string()
     if types.is_dictionary(type_):
         return _stored_type(type_.value_type, path)
     if types.is_decimal(type_) and not types.is_decimal256(type_):

@@ -41,6 +41,7 @@ def combine(schema: pa.Schema, blocks: Iterable[bytes], rows: int) -> str:
 
 
 def type_key(type_: pa.DataType) -> str:
+    """The spelling of a stored type that tells apart what may hold different values, and nothing else."""
     types = pa.types
     if types.is_map(type_):
         return f"map<{type_key(type_.key_type)},{type_key(type_.item_type)}>"
@@ -54,14 +55,31 @@ def type_key(type_: pa.DataType) -> str:
     return str(type_)
 
 
-def of_block(columns: Iterable[pa.Array]) -> bytes:
-    """The digest of one block: its columns as contiguous arrays of stored types and equal length."""
+def of_block(block: pa.RecordBatch) -> bytes:
+    """The digest of one block, whose columns have stored types."""
     total = hashlib.sha256()
-    for column in columns:
+    for column in block.columns:
         for stream in _streams(column):
             total.update(len(stream).to_bytes(8, "little"))
             total.update(stream)
     return total.digest()
+
+
+def size(array: pa.Array) -> int:
+    """Bytes of the canonical values of `array`, nulls of fixed width included: a measure of the rows alone,
+    where `nbytes` also counts how they happen to lie in buffers."""
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    type_, types = array.type, pa.types
+    if types.is_string(type_) or types.is_binary(type_):
+        return 4 * len(array) + int(pc.sum(pc.binary_length(array)).as_py() or 0)
+    if types.is_struct(type_):
+        return sum(size(child) for child in array.flatten())
+    if types.is_fixed_size_list(type_):
+        return size(array.flatten())
+    if types.is_list(type_) or types.is_map(type_):
+        return 4 * len(array) + size(_as_list(array).flatten())
+    return len(array) * max(1, type_.bit_width // 8)
 
 
 def _streams(array: pa.Array) -> Iterator[memoryview]:
@@ -134,7 +152,12 @@ def _extent(array: pa.Array) -> tuple[int, int]:
 
 
 def _nested(array: pa.Array) -> Iterator[memoryview]:
-    if pa.types.is_map(array.type):
-        array = array.cast(pa.list_(pa.struct([array.type.key_field, array.type.item_field])))
+    array = _as_list(array)
     yield _slots(_filled(pc.list_value_length(array), 0))
     yield from _streams(array.flatten())  # leaves out what stands under a null
+
+
+def _as_list(array: pa.Array) -> pa.Array:
+    if pa.types.is_map(array.type):
+        return array.cast(pa.list_(pa.struct([array.type.key_field, array.type.item_field])))
+    return array

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-JSON: TypeAlias = "None | bool | int | float | str | Sequence[JSON] | Mapping[str, JSON]"
+JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
 """What a JSON document can hold. NaN and infinities are not JSON and are refused."""
 
 

@@ -14,7 +14,7 @@ from strata_core.diagnostics import Diagnostic, StrataError
 
 from .document import JSON
 from .instant import Instant, next_instant, parse, spell
-from .log import CommitLog, Entry, LogConflict
+from .log import CommitLog, Entry, LogConflictError
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -104,7 +104,7 @@ class Environment:
             payload = _payload(models, message, tags, None)
             try:
                 return _decode(self.log.append("publish", payload, expected=head.number))
-            except LogConflict:
+            except LogConflictError:
                 continue  # somebody committed: look at what it was
 
     def rollback(self, to: int, message: str = "") -> EnvironmentVersion:

@@ -1,7 +1,7 @@
 """The commit log: a folder of numbered JSON entries, each created only if it is absent. Environments and
 tables are such logs; the number is the commit order (Seed 1, `_commit_seq`).
 
-No lock is taken: whoever creates the next number has committed, the other sees a `LogConflict`. Readers
+No lock is taken: whoever creates the next number has committed, the other sees a `LogConflictError`. Readers
 list names and read entries; they never wait, and a temporary file of a killed writer is not an entry.
 """
 
@@ -11,7 +11,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from strata_core.diagnostics import Diagnostic, StrataError
@@ -35,7 +35,7 @@ class Entry:
     payload: Mapping[str, JSON]
 
 
-class LogConflict(StrataError):
+class LogConflictError(StrataError):
     """E093: the head moved past the number that the writer had seen. `head` is the number it has now."""
 
     def __init__(self, directory: Path, expected: int, head: int) -> None:
@@ -86,7 +86,7 @@ class CommitLog:
     def append(self, kind: str, payload: Mapping[str, JSON], expected: int | None = None) -> Entry:
         """Commits one entry and returns it; its cost does not depend on the log's length when `expected` is given.
 
-        `expected` is the head that the payload was made for: `LogConflict` if it has moved. None takes
+        `expected` is the head that the payload was made for: `LogConflictError` if it has moved. None takes
         the next free number, whatever came before.
         """
         disk.make_directory(self.directory)
@@ -97,15 +97,20 @@ class CommitLog:
             if self._commit(entry):
                 return entry
             if expected is not None:
-                raise LogConflict(self.directory, expected, self.head())
+                raise LogConflictError(self.directory, expected, self.head())
             previous = self.head()
 
     def _commit(self, entry: Entry) -> bool:
         path = self._path(entry.number)
-        if disk.create_if_absent(path, _encode(entry)):
-            return True
+        try:
+            created = disk.create_if_absent(path, _encode(entry))
+        except StrataError as fault:
+            if path.exists() and self.read(entry.number).id == entry.id:
+                note = f"entry {entry.number} is visible all the same; the disk has not confirmed that it will stay"
+                raise StrataError(*(replace(d, notes=(*d.notes, note)) for d in fault.diagnostics)) from fault
+            raise
         # A network filesystem may lose the answer to our own link: the id tells whose entry stands there.
-        return self.read(entry.number).id == entry.id
+        return created or self.read(entry.number).id == entry.id
 
     def _path(self, number: int) -> Path:
         return self.directory / f"{number:020d}.json"

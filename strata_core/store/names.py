@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def _checked(name: str, pattern: re.Pattern[str], accepted: str) -> str:
 
 def under(root: Path, path: Path) -> Path:
     """`path`, or E092: links on the way lead out of `root`."""
-    if not path.resolve().is_relative_to(root.resolve()):
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
         message = f"{path} leads out of the store {root}"
         fix = "remove the symbolic link, or set [store] root to the folder that it points to"
         raise StrataError(Diagnostic("E092", message, fix=fix))

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -33,6 +34,22 @@ PART_BYTES = 128 * 1024 * 1024
 """A part ends with the block that brings it to this size in memory."""
 _WAITING_PARTS = 2
 """Parts that may wait for the disk while another one arrives: the bound on memory."""
+_SETTINGS = MappingProxyType(
+    {
+        "version": "2.6",
+        "data_page_version": "1.0",
+        "compression": "zstd",
+        "compression_level": 1,
+        "use_dictionary": True,
+        # Columns with few values fit; all others give up soon, which halves the time of encoding numbers.
+        "dictionary_pagesize_limit": 64 * 1024,
+        "write_statistics": True,
+        "store_schema": True,
+        "store_decimal_as_integer": True,
+    }
+)
+"""The pinned Parquet settings."""
+_NULL_FIX = "stage it with a nullable schema, or remove the nulls in the model"
 _THREADS = min(4, max(2, os.cpu_count() or 2))
 
 
@@ -135,16 +152,31 @@ def _blocks(stored: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa
 
 def _parts(blocks: Iterator[pa.Table], stored: pa.Schema) -> Iterator[list[pa.Table]]:
     part: list[pa.Table] = []
-    size = 0
-    written = False
+    room = PART_BYTES
+    empty = True
     for block in blocks:
         part.append(block)
-        size += block.nbytes
-        if len(part) == PART_BLOCKS or size >= PART_BYTES:
+        room -= sum(digest.size(chunk) for column in block.columns for chunk in column.chunks)
+        if len(part) == PART_BLOCKS or room <= 0:
             yield part
-            part, size, written = [], 0, True
-    if part or not written:
+            part, room, empty = [], PART_BYTES, False
+    if part or empty:
         yield part or [stored.empty_table()]
+
+
+def _contiguous(block: pa.Table) -> pa.RecordBatch:
+    """The block's rows in one piece: encoder and digest must not see where the batches ended."""
+    if not block.num_rows:
+        return pa.RecordBatch.from_pylist([], block.schema)
+    columns = []
+    for field, column in zip(block.schema, block.columns, strict=True):
+        try:
+            columns.append(pa.concat_arrays(column.chunks))
+        except pa.ArrowInvalid as cause:  # offsets of 32 bits end at 2 GiB
+            message = f"{block.num_rows} rows of column {field.name} hold more than 2 GiB"
+            fix = "keep such values in files and their paths in the table"
+            raise StrataError(Diagnostic("E080", message, fix=fix, field_path=field.name)) from cause
+    return pa.RecordBatch.from_arrays(columns, schema=block.schema)
 
 
 def _kept(stored: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -158,8 +190,7 @@ def _kept(stored: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
             column = _cast(field, column)
         if column.null_count and not field.nullable:
             message = f"column {field.name} holds a null and its schema says that it has none"
-            fix = "stage it with a nullable schema, or remove the nulls in the model"
-            raise StrataError(Diagnostic("E081", message, fix=fix, field_path=field.name))
+            raise StrataError(Diagnostic("E081", message, fix=_NULL_FIX, field_path=field.name))
         columns.append(column)
     return pa.RecordBatch.from_arrays(columns, schema=stored)
 
@@ -170,16 +201,27 @@ def _cast(field: pa.Field, column: pa.Array) -> pa.Array:
         message = f"column {field.name} arrives as {column.type}; its schema says {field.type}"
         fix = "cast the column to the type of the schema"
         raise StrataError(Diagnostic("E080", message, fix=fix, field_path=field.name))
-    return column.cast(field.type)
+    try:
+        return column.cast(field.type)
+    except pa.ArrowInvalid as cause:
+        raise _nested_null(cause, field.name) from cause
+
+
+def _nested_null(cause: pa.ArrowInvalid, column: str | None = None) -> StrataError:
+    message = f"a value inside a column is null where the schema says that none is: {cause}"
+    return StrataError(Diagnostic("E081", message, fix=_NULL_FIX, field_path=column))
 
 
 def _encode(directory: Path, number: int, stored: pa.Schema, blocks: Sequence[pa.Table]) -> _Encoded:
     """Encodes a part in memory, so that its bytes are hashed without reading them back, and writes it."""
     name = f"part-{number:05d}.parquet"
     sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(sink, stored, **_settings(stored)) as writer:
-        for block in blocks:
-            writer.write_table(block.combine_chunks(), row_group_size=BLOCK_ROWS)
+    try:
+        with pq.ParquetWriter(sink, stored, **_SETTINGS) as writer:
+            for block in blocks:
+                writer.write_table(pa.Table.from_batches([_contiguous(block)]), row_group_size=BLOCK_ROWS)
+    except pa.ArrowInvalid as cause:
+        raise _nested_null(cause) from cause
     content = sink.getvalue()
     disk.write_file(directory / name, memoryview(content))
     rows = sum(block.num_rows for block in blocks)
@@ -187,27 +229,6 @@ def _encode(directory: Path, number: int, stored: pa.Schema, blocks: Sequence[pa
     return _Encoded(Part(name, rows, content.size, hashlib.sha256(content).hexdigest()), footer)
 
 
-def _settings(stored: pa.Schema) -> dict[str, object]:
-    """The pinned Parquet settings. Dictionaries only for text and days: for numbers they cost a third of the
-    time, and made the files larger, in every set that was measured."""
-    worth = [f.name for f in stored if pa.types.is_string(f.type) or pa.types.is_date32(f.type)]
-    return {
-        "version": "2.6",
-        "data_page_version": "1.0",
-        "compression": "zstd",
-        "compression_level": 1,
-        "use_dictionary": worth or False,
-        "write_statistics": True,
-        "store_schema": True,
-        "store_decimal_as_integer": True,
-    }
-
-
 def _digest(stored: pa.Schema, blocks: Sequence[pa.Table]) -> _Digested:
     nulls = tuple(sum(block.column(i).null_count for block in blocks) for i in range(len(stored)))
-    digests = tuple(
-        digest.of_block(column.chunk(0) for column in block.combine_chunks().columns)
-        for block in blocks
-        if block.num_rows
-    )
-    return _Digested(digests, nulls)
+    return _Digested(tuple(digest.of_block(_contiguous(block)) for block in blocks if block.num_rows), nulls)
