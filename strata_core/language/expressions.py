@@ -9,7 +9,7 @@ from typing import Any
 from strata_core.diagnostics import Diagnostic
 
 from . import ast
-from .build import INT_MAX, int_range
+from .literals import INT_MAX, int_range
 
 
 def check_expressions(declaration: ast.Declaration, max_depth: int) -> list[Diagnostic]:

@@ -14,9 +14,10 @@ from typing import NamedTuple
 from strata_core.diagnostics import Diagnostic, Span, has_errors
 
 from . import ast
-from .build import ACTIONS, Report
+from .build import ACTIONS
 from .expressions import check_expressions
 from .lalr import Failure, parse
+from .literals import Report
 from .scanner import ERROR, Lines, Token, scan
 from .syntax_errors import broken, lexical_error, syntax_error
 from .tables import Tables, load_tables

@@ -1,0 +1,105 @@
+"""Declarations and the module that holds them (language.md, "Declarations")."""
+
+from __future__ import annotations
+
+import typing
+from dataclasses import dataclass
+
+from strata_core.diagnostics import Span
+
+from .expressions import Expr, Name
+from .fields import Entry, FieldDecl, TypeExpr
+from .statements import Freshness, Statement
+
+DeclarationWord = typing.Literal["import", "source", "contract", "domain", "model", "pipeline"]
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """`import finance.revenue`, another module of the project."""
+
+    path: tuple[Name, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A table that Strata reads. `resource` says where it is, `columns` (None: not declared) what it holds."""
+
+    name: Name
+    resource: tuple[Entry, ...]
+    columns: tuple[FieldDecl, ...] | None
+    freshness: Freshness | None
+    filter: Expr | None
+    properties: tuple[Entry, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What a model promises about its columns."""
+
+    name: Name
+    fields: tuple[FieldDecl, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """`domain name = type`: a transparent alias."""
+
+    name: Name
+    type: TypeExpr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A named pipeline of statements. `attributes` are `owner description reason label …`."""
+
+    name: Name
+    contract: Name | None
+    attributes: tuple[Entry, ...]
+    statements: tuple[Statement, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOverride:
+    """`orders: from(ns: "crm_eu")` in a pipeline: where the source is in this environment."""
+
+    source: Name
+    resource: tuple[Entry, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Models that are built together, in one environment."""
+
+    name: Name
+    env: Name | None
+    models: tuple[Name, ...]
+    sources: tuple[SourceOverride, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A declaration with a syntax error, kept by name so that references to it raise no second error."""
+
+    word: DeclarationWord
+    name: Name
+    span: Span
+
+
+Declaration = Import | Source | Contract | Domain | Model | Pipeline | Broken
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One file. `path` is the file as it is shown to people."""
+
+    path: str
+    declarations: tuple[Declaration, ...]
+    span: Span
