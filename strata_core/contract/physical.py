@@ -30,6 +30,7 @@ from ..types import (
 from ..types.physical import TYPE_KEY, arrow_type
 from ..types.values import MONEY_SCALE
 from .model import ContractField, TableContract
+from .report import shown
 from .rules import Fact, Rule
 
 
@@ -73,7 +74,7 @@ def _of_field(one: ContractField, schema: pa.Schema, contract: TableContract, te
     spelled = (field.metadata or {}).get(TYPE_KEY, b"").decode(errors="replace")
     if holds(field.type, one.type) and (not spelled or _same_but_nulls(spelled, one.type)):
         return None
-    found = f"{spelled} (as {field.type})" if spelled else str(field.type)
+    found = f"{shown(spelled)} (as {shown(field.type)})" if spelled else shown(field.type)
     return PhysicalFinding(fact, "E080", found, f"cast it to {one.type} where the data is made: {accepted(one.type)}")
 
 
@@ -94,6 +95,8 @@ def holds(physical: pa.DataType, promised: ValueType) -> bool:
                 and [f.name for f in physical] == [f.name for f in promised.fields]
                 and all(holds(a.type, b.type) for a, b in zip(physical, promised.fields, strict=True))
             )
+        case Unknown():
+            return False
         case _:
             return bool(physical == arrow_type(promised))
 
