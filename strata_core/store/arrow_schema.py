@@ -24,7 +24,7 @@ _PLAIN: Mapping[str, pa.DataType] = MappingProxyType(
             *(pa.bool_(), pa.string(), pa.binary(), pa.date32(), pa.uuid()),
             *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
             *(pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
-            *(pa.float16(), pa.float32(), pa.float64()),
+            *(pa.float32(), pa.float64()),
             *(pa.time32("ms"), pa.time64("us"), pa.time64("ns")),
             *(pa.duration(unit) for unit in ("ms", "us", "ns")),
         )
@@ -47,6 +47,7 @@ _STORED_AS: Mapping[pa.DataType, pa.DataType] = MappingProxyType(
         pa.string_view(): pa.string(),
         pa.large_binary(): pa.binary(),
         pa.binary_view(): pa.binary(),
+        pa.float16(): pa.float32(),
         pa.date64(): pa.date32(),
         pa.time32("s"): pa.time32("ms"),
         pa.duration("s"): pa.duration("ms"),
@@ -92,12 +93,7 @@ def _stored_type(type_: pa.DataType, path: str) -> pa.DataType:
         return pa.map_(key, item)
     if types.is_fixed_size_list(type_):
         return pa.list_(_stored_field(type_.value_field, path), type_.list_size)
-    if (
-        types.is_list(type_)
-        or types.is_large_list(type_)
-        or types.is_list_view(type_)
-        or types.is_large_list_view(type_)
-    ):
+    if types.is_list(type_) or types.is_large_list(type_):
         return pa.list_(_stored_field(type_.value_field, path))
     if types.is_struct(type_):
         return pa.struct([_stored_field(f, f"{path}.{f.name}") for f in type_])
