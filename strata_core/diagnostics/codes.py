@@ -78,5 +78,6 @@ CODES = MappingProxyType(
         "W001": "model has no contract",
         "W004": "classified column without a mask",
         "W005": "join is not used",
+        "W006": "order is not kept",
     }
 )

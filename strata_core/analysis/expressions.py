@@ -1,0 +1,340 @@
+"""Expressions of the language become typed expressions over the columns of one relation (Seed 0 §2).
+
+`expression` answers `None` where an error was reported, here or upstream: nothing more is said of it. The rules
+of operators and functions are rows of the catalog; a `SignatureError` is put at the operand it speaks of.
+Codes: those of the catalog, E020 to E022 (names), E025, E060, E061, E063, E072.
+"""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from ..diagnostics import Diagnostic, Span
+from ..language import ast
+from ..relation.expressions import Expr, call, cast, literal
+from ..types import Bool, Decimal, Money, Unknown
+from ..types.functions import CATALOG, Function, Kind, SignatureError
+from ..types.functions.operators import decimal_of
+from .names import Report, unknown
+from .types import Domains, spelled_type
+
+BINARY = {
+    "or": "or",
+    "and": "and",
+    "==": "eq",
+    "!=": "ne",
+    "<": "lt",
+    "<=": "le",
+    ">": "gt",
+    ">=": "ge",
+    "+": "add",
+    "-": "subtract",
+    "*": "multiply",
+    "/": "divide",
+    "%": "modulo",
+    "||": "concat_op",
+}
+T = TypeVar("T")
+
+UNARY = {"-": "negate", "not": "not"}
+MONEY_SCALING = {"*": "money_multiply", "/": "money_divide"}
+CASTS = ("cast", "try_cast")
+CALLABLE = (*CASTS, *(f.name for f in CATALOG.values() if f.surface))
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """How expressions are read in one place of a model.
+
+    `resolve` gives the column behind a name. `computed` holds what calls of aggregates and windows became, by the
+    identity of their node; any other such call is not allowed in this `place`. `match`, where there is one, gives
+    the column that already holds the value of a whole expression (a key of the group).
+    """
+
+    resolve: Callable[[ast.ColumnRef], Expr | None]
+    domains: Domains
+    report: Report
+    place: str
+    computed: Mapping[int, Expr | None] = field(default_factory=dict)
+    match: Callable[[ast.Expr], Expr | None] | None = None
+
+
+def expression(node: ast.Expr, context: Context) -> Expr | None:
+    """The typed expression that `node` means in `context`."""
+    if context.match is not None and not isinstance(node, ast.Literal | ast.ColumnRef):
+        matched = context.match(node)
+        if matched is not None:
+            return matched
+    match node:
+        case ast.Literal():
+            return literal(node.value)
+        case ast.ColumnRef():
+            return context.resolve(node)
+        case ast.Binary():
+            return _apply(BINARY[node.op], (node.left, node.right), node.span, context)
+        case ast.Unary():
+            return _apply(UNARY[node.op], (node.operand,), node.span, context)
+        case ast.Like():
+            return _apply("like", (node.operand, node.pattern), node.span, context)
+        case ast.RLike():
+            return _apply("rlike", (node.operand, node.pattern), node.span, context)
+        case ast.IsNone():
+            return _apply("is_not_null" if node.negated else "is_null", (node.operand,), node.span, context)
+        case ast.In(values=ast.ListExpr(items=items)):
+            return _apply("in", (node.operand, *items), node.span, context)
+        case ast.In():
+            message = "`in` looks into a list"
+            context.report(Diagnostic("E060", message, node.values.span, fix="write the values: `x in [1, 2]`"))
+            return None
+        case ast.ListExpr():
+            fix = "a list stands after `in`, as in `x in [1, 2]`"
+            context.report(Diagnostic("E060", "a list is no value of its own", node.span, fix=fix))
+            return None
+        case ast.Over():
+            return _over(node, context)
+        case ast.Call():
+            return _call(node, context)
+
+
+def predicate(node: ast.Expr, context: Context) -> Expr | None:
+    """A condition; E053 where it is not bool."""
+    condition = expression(node, context)
+    if condition is None or isinstance(condition.inferred.type, Bool):
+        return condition
+    message = f"{context.place} needs a condition, but this is {condition.inferred.type}"
+    context.report(Diagnostic("E053", message, node.span, fix="compare it, as in `x > 0` or `x is not none`"))
+    return None
+
+
+def typed(node: ast.Expr, context: Context) -> Expr | None:
+    """An expression that becomes a column; E055 where nothing gives it a type."""
+    value = expression(node, context)
+    if value is None or not isinstance(value.inferred.type, Unknown):
+        return value
+    context.report(unresolved(node.span))
+    return None
+
+
+def unresolved(span: Span) -> Diagnostic:
+    """E055 for a column whose values are all `none`."""
+    return Diagnostic("E055", "`none` alone gives the column no type", span, fix='write `cast(none, "int64")`')
+
+
+def _apply(name: str, nodes: Sequence[ast.Expr], span: Span, context: Context) -> Expr | None:
+    """The call of the catalog's `name` with `nodes` as arguments."""
+    values = [expression(n, context) for n in nodes]
+    arguments = [v for v in values if v is not None]
+    if len(arguments) < len(values):
+        return None
+    return resolved(lambda: call(name, *exact(nodes, arguments)), span, nodes, context)
+
+
+def resolved(make: Callable[[], T], span: Span, nodes: Sequence[ast.Expr], context: Context) -> T | None:
+    """What `make` gives, or `None` and the diagnostic of its `SignatureError`, at the argument at fault."""
+    try:
+        return make()
+    except SignatureError as error:
+        at_fault = error.argument is not None and error.argument < len(nodes)
+        place = nodes[error.argument or 0].span if at_fault else span
+        context.report(Diagnostic(error.code, error.message, place, fix=error.fix))
+        return None
+
+
+def exact(nodes: Sequence[ast.Expr], values: Sequence[Expr]) -> Sequence[Expr]:
+    """`values`, where one is a decimal with the float literals beside it read digit by digit, as they are written."""
+    if not any(isinstance(v.inferred.type, Decimal) for v in values):
+        return values
+    return [_digits(n, v) for n, v in zip(nodes, values, strict=True)]
+
+
+def _digits(node: ast.Expr, value: Expr) -> Expr:
+    match node:
+        case ast.Literal(value=float() as number, text=text) if text:
+            written = decimal.Decimal(text)
+            if written != decimal.Decimal(str(number)) and decimal_of(written) is not None:
+                return literal(written)
+        case _:
+            pass
+    return value
+
+
+def _call(node: ast.Call, context: Context) -> Expr | None:
+    if id(node) in context.computed:
+        return context.computed[id(node)]
+    match node:
+        case ast.Call(function=ast.Name(text="cast" | "try_cast" as name)):
+            return _cast(node, name == "try_cast", context)
+        case ast.Call(
+            function=ast.Name(text="round"), arguments=(ast.Binary(op="*" | "/") as product, _, _), keywords=()
+        ):
+            if context.match is None or context.match(product) is None:
+                return _rounded_product(node, product, context)
+        case _:
+            pass
+    function = find_function(node, context)
+    values = arguments(node, function, context)
+    if function is None or values is None:
+        return None
+    match function.kind:
+        case Kind.AGGREGATE:
+            message = f"the aggregate `{function.name}` is not allowed in {context.place}"
+            fix = "compute it in `aggregate`, or over a window: `… over (partition_by: […])`"
+            context.report(Diagnostic("E061", message, node.span, fix=fix))
+            return None
+        case Kind.WINDOW:
+            message = f"`{function.name}` needs a window"
+            fix = f"write `{function.name}(…) over (sort: […])`"
+            context.report(Diagnostic("E063", message, node.span, fix=fix))
+            return None
+        case Kind.SCALAR:
+            if node.star or node.distinct:
+                report_distinct(node, context)
+                return None
+            return resolved(lambda: call(function.name, *values), node.span, node.arguments, context)
+
+
+def find_function(node: ast.Call, context: Context) -> Function | None:
+    """The row of the catalog that a call names; E025 where there is none."""
+    name = node.function.text
+    function = CATALOG.get(name)
+    if function is None or not function.surface:
+        context.report(unknown("E025", f"no function `{name}`", node.function, CALLABLE))
+        return None
+    return function
+
+
+def arguments(node: ast.Call, function: Function | None, context: Context) -> Sequence[Expr] | None:
+    """The typed arguments of a call, bare words among them; all are looked at, also where one is in error."""
+    values = [_argument(n, i, function, context) for i, n in enumerate(node.arguments)]
+    for keyword in node.keywords:
+        message = f"`{node.function}` has no argument `{keyword.name}`"
+        fix = f"the signature is `{function.signature}`" if function else None
+        context.report(Diagnostic("E060", message, keyword.name.span, fix=fix))
+    known = [v for v in values if v is not None]
+    if len(known) < len(values) or node.keywords:
+        return None
+    return exact(node.arguments, known)
+
+
+def _argument(node: ast.Expr, position: int, function: Function | None, context: Context) -> Expr | None:
+    words = function.words.get(position) if function else None
+    if words is None:
+        return expression(node, context)
+    match node:
+        case ast.ColumnRef(qualifier=None, name=ast.Name(text=word) as name):
+            pass
+        case ast.Literal(value=str(word)):
+            name = ast.Name(word, node.span)
+        case _:
+            word, name = "", ast.Name("", node.span)
+    if word in words:
+        return literal(word)
+    context.report(unknown("E060", f"`{function.name if function else ''}` takes a word here", name, words))
+    return None
+
+
+def report_distinct(node: ast.Call, context: Context) -> None:
+    """E060 for a `*` or `distinct` where only `count` takes one."""
+    given = "*" if node.star else "distinct"
+    message = f"`{node.function}` takes no `{given}`"
+    context.report(Diagnostic("E060", message, node.span, fix=f"only `count` takes `{given}`"))
+
+
+def _cast(node: ast.Call, safe: bool, context: Context) -> Expr | None:
+    form = f'`{node.function}(x, "decimal(10,2)")`'
+    match node:
+        case ast.Call(arguments=(operand, ast.Literal(value=str()) as spelling), keywords=(), distinct=False):
+            value = expression(operand, context)
+            type_ = spelled_type(spelling, context.domains, context.report)
+            if value is None or type_ is None:
+                return None
+            if isinstance(type_, Decimal | Money):
+                value = _digits(operand, value)
+            return resolved(lambda: cast(value, type_, safe=safe), node.span, [operand], context)
+        case _:
+            message = f"`{node.function}` takes a value and the name of a type in quotes"
+            context.report(Diagnostic("E060", message, node.span, fix=f"write {form}"))
+            return None
+
+
+def _rounded_product(node: ast.Call, product: ast.Binary, context: Context) -> Expr | None:
+    """`round(x ⊕ y, 2, mode)`: with money on one side one exact operation, else `round` of the product or quotient."""
+    nodes: list[ast.Expr] = [product.left, product.right, *node.arguments[1:]]
+    left, right = expression(product.left, context), expression(product.right, context)
+    function = find_function(node, context)
+    digits = expression(node.arguments[1], context)
+    mode = None if function is None else _argument(node.arguments[2], 2, function, context)
+    if left is None or right is None or digits is None or mode is None:
+        return None
+    left, right = exact(nodes[:2], [left, right])
+    amounts = [isinstance(side.inferred.type, Money) for side in (left, right)]
+    if amounts == [False, True] and product.op == "*":
+        left, right, amounts = right, left, [True, False]
+        nodes[:2] = nodes[1::-1]
+    if amounts == [True, False]:
+        return resolved(lambda: call(MONEY_SCALING[product.op], left, right, digits, mode), node.span, nodes, context)
+    value = resolved(lambda: call(BINARY[product.op], left, right), product.span, nodes, context)
+    if value is None:
+        return None
+    return resolved(lambda: call("round", value, digits, mode), node.span, node.arguments, context)
+
+
+def _over(node: ast.Over, context: Context) -> Expr | None:
+    if id(node) in context.computed:
+        return context.computed[id(node)]
+    message = f"a window is not allowed in {context.place}"
+    fix = "compute it in `derive` or `select`, and use its column in the next statement"
+    context.report(Diagnostic("E063", message, node.span, fix=fix))
+    return None
+
+
+def operands(node: ast.Expr) -> tuple[ast.Expr, ...]:
+    """The expressions directly inside `node`."""
+    match node:
+        case ast.Literal() | ast.ColumnRef():
+            return ()
+        case ast.Binary():
+            return (node.left, node.right)
+        case ast.Unary() | ast.IsNone():
+            return (node.operand,)
+        case ast.In():
+            return (node.operand, node.values)
+        case ast.Like() | ast.RLike():
+            return (node.operand, node.pattern)
+        case ast.ListExpr():
+            return node.items
+        case ast.Call():
+            return (*node.arguments, *(k.value for k in node.keywords))
+        case ast.Over():
+            return (*operands(node.call), *node.partition_by, *(k.expr for k in node.sort))
+
+
+def windows_in(nodes: Iterable[ast.Expr]) -> Iterator[ast.Over]:
+    """The outermost windows inside `nodes`, from left to right."""
+    stack = [*nodes][::-1]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Over):
+            yield node
+        else:
+            stack.extend(reversed(operands(node)))
+
+
+def aggregates_in(nodes: Iterable[ast.Expr]) -> Iterator[ast.Call]:
+    """The outermost aggregate calls inside `nodes`; the call of a window is none, its arguments may hold some."""
+    stack = [*nodes][::-1]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Call) and is_aggregate(node):
+            yield node
+        else:
+            stack.extend(reversed(operands(node)))
+
+
+def is_aggregate(node: ast.Call) -> bool:
+    """Whether a call is one of an aggregate."""
+    function = CATALOG.get(node.function.text)
+    return function is not None and function.kind is Kind.AGGREGATE

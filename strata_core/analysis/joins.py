@@ -1,0 +1,154 @@
+"""Joins: the right side's columns become `t.c`; what `expect` states is proven by keys or left to the run.
+
+Codes: E020, E023 (two tables of one name), E053, E071 (an `expect` that cannot be checked).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..diagnostics import Diagnostic, Span
+from ..language import ast
+from ..relation.build import filter_rows, join, project, ref
+from ..relation.expressions import Call, ColumnRef, Expr, columns_read, conjuncts, literal
+from ..relation.nodes import Item, JoinKind, Relation
+from .compiled import JoinExpectation
+from .expressions import predicate
+from .scope import Scope, Table, fresh
+from .state import Rows, Surroundings, context
+from .tables import find_table
+
+ONE_RIGHT = ("many_to_one", "one_to_one")
+ONE_LEFT = ("one_to_many", "one_to_one")
+
+
+def join_rows(statement: ast.Join, rows: Rows, around: Surroundings) -> Rows:
+    """The rows of `rows` joined with a table; their order is lost, but semi and anti joins keep it."""
+    table = find_table(statement.table, around)
+    label = statement.alias or statement.table
+    if label.text in rows.scope.tables or label.text in rows.scope.closed:
+        message = f"`{label}` is already read here"
+        fix = f"give this one another name: `join_{statement.kind} {statement.table} on … as other`"
+        around.report(Diagnostic("E023", message, label.span, fix=fix))
+        label = ast.Name(fresh(label.text, {*rows.scope.tables, *rows.scope.closed}), label.span)
+    right = _right(table, label.text, frozenset(rows.relation.schema.names))
+    seen = _scope(rows.scope, right)
+    kind = JoinKind(statement.kind)
+    if statement.on is None:
+        joined = join(kind, rows.relation, right.relation, None)
+        return replace(rows, relation=joined, scope=seen, order=(), sorted_at=None)
+    # Both sides as they are before the join: in its condition nothing is null that was not null before.
+    both = join(JoinKind.CROSS, rows.relation, right.relation, None)
+    condition = predicate(statement.on, context(replace(rows, relation=both, scope=seen), around, "a join"))
+    expectations: tuple[JoinExpectation, ...] = ()
+    if condition is None:
+        condition = literal(True)
+    elif statement.expect is not None:
+        expectations = _expectations(statement, condition, rows, right, around)
+    right_unique = statement.expect in ONE_RIGHT
+    joined = join(kind, rows.relation, right.relation, condition, right_unique=right_unique)
+    expectations = (*rows.expectations, *expectations)
+    if kind in (JoinKind.SEMI, JoinKind.ANTI):
+        reason = f"`join_{statement.kind}` only looks whether a row matches"
+        scope = replace(rows.scope, closed={**rows.scope.closed, label.text: reason})
+        return replace(rows, relation=joined, scope=scope, expectations=expectations)
+    return replace(rows, relation=joined, scope=seen, order=(), sorted_at=None, expectations=expectations)
+
+
+@dataclass(frozen=True, slots=True)
+class _Right:
+    """The right side: its table, the name it is read under, its columns' names in the joined rows, and the rows."""
+
+    table: Table
+    label: str
+    internal: dict[str, str]
+    relation: Relation
+
+
+def _right(table: Table, label: str, taken: frozenset[str]) -> _Right:
+    internal: dict[str, str] = {}
+    used = set(taken)
+    for name in table.relation.schema.names:
+        internal[name] = fresh(f"{label}.{name}", used)
+        used.add(internal[name])
+    items = [Item(i, ref(table.relation, n)) for n, i in internal.items()]
+    return _Right(table, label, internal, project(table.relation, items))
+
+
+def _scope(scope: Scope, right: _Right) -> Scope:
+    columns: dict[str, str | None] = {n: right.internal.get(n) for n in right.table.columns}
+    incomplete = scope.incomplete if right.table.complete else scope.incomplete | {right.label}
+    return replace(scope, tables={**scope.tables, right.label: columns}, incomplete=incomplete)
+
+
+def _expectations(
+    statement: ast.Join, condition: Expr, rows: Rows, right: _Right, around: Surroundings
+) -> tuple[JoinExpectation, ...]:
+    """What must be measured because the keys do not prove it."""
+    assert statement.on is not None
+    found = _sides(condition, frozenset(rows.relation.schema.names), frozenset(right.internal.values()))
+    if found is None or statement.kind not in ("inner", "left", "full"):
+        message = f"`expect {statement.expect}` cannot be checked for this join"
+        fix = "join with `join_inner`, `join_left` or `join_full`, on equal columns: `a.x == b.x and a.y == b.y`"
+        around.report(Diagnostic("E071", message, statement.on.span, fix=fix))
+        return ()
+    text = f"join_{statement.kind} {statement.table} expect {statement.expect}"
+    unproven: list[JoinExpectation] = []
+    if statement.expect in ONE_RIGHT:
+        own_names = {internal: name for name, internal in right.internal.items()}
+        unproven += _unless_unique(right.relation, found.right, found.right_only, own_names, statement.span, text)
+    if statement.expect in ONE_LEFT:
+        unproven += _unless_unique(rows.relation, found.left, found.left_only, {}, statement.span, text)
+    return tuple(unproven)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """A join condition taken apart: the equal expressions of each side, and what is asked of one side alone."""
+
+    left: tuple[Expr, ...]
+    right: tuple[Expr, ...]
+    left_only: tuple[Expr, ...]
+    right_only: tuple[Expr, ...]
+
+
+def _sides(condition: Expr, left: frozenset[str], right: frozenset[str]) -> _Sides | None:
+    pairs: list[tuple[Expr, Expr]] = []
+    alone: dict[bool, list[Expr]] = {False: [], True: []}
+    for part in conjuncts(condition):
+        read = columns_read(part)
+        if read <= left or read <= right:
+            alone[not read <= left].append(part)
+            continue
+        match part:
+            case Call(function="eq", args=(a, b)) if columns_read(a) <= left and columns_read(b) <= right:
+                pairs.append((a, b))
+            case Call(function="eq", args=(a, b)) if columns_read(a) <= right and columns_read(b) <= left:
+                pairs.append((b, a))
+            case _:
+                return None
+    if not pairs:
+        return None
+    lefts, rights = zip(*pairs, strict=True)
+    return _Sides(lefts, rights, tuple(alone[False]), tuple(alone[True]))
+
+
+def _unless_unique(
+    side: Relation, keys: Sequence[Expr], alone: Sequence[Expr], names: Mapping[str, str], span: Span, text: str
+) -> list[JoinExpectation]:
+    """The expectation that no two rows of `side` agree on `keys`, unless its own keys say so.
+
+    `names` gives the names that people know its columns by, where they differ.
+    """
+    plain = frozenset(k.name for k in keys if isinstance(k, ColumnRef))
+    if side.schema.is_unique(plain):
+        return []
+    for part in alone:
+        side = filter_rows(side, part)
+    items: dict[str, Item] = {}
+    for number, key in enumerate(dict.fromkeys(keys), start=1):
+        wanted = names.get(key.name, key.name) if isinstance(key, ColumnRef) else f"key {number}"
+        name = fresh(wanted, items)
+        items[name] = Item(name, key)
+    return [JoinExpectation(project(side, items.values()), tuple(items), span, text)]

@@ -1,0 +1,239 @@
+"""One model: its statements, its contract (phase A) and what is left of it for the run.
+
+Codes: E021 and E055 to E064 of the parts, E010 to E015 of the contract, E024, E071, W001, W005, W006.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..contract.authoring import Conformance, conform
+from ..contract.model import TableContract
+from ..diagnostics import Diagnostic, Severity, has_errors
+from ..language import ast
+from ..relation.build import project, ref
+from ..relation.expressions import Call, Cast, ColumnRef, Expr, Literal, SortKey, coerce, columns_read
+from ..relation.nodes import Item, Project
+from ..relation.schema import Column, Schema
+from ..types import UNKNOWN, Float64, Inferred, Int64, ValueType
+from .compiled import CompiledModel
+from .expressions import operands
+from .fields import freshness_of
+from .names import unknown
+from .order import reads
+from .scope import Table
+from .sources import entries
+from .state import Rows, Surroundings
+from .statements import model_rows
+from .tables import model_table, promised_table
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A model as its readers see it (`table`); `compiled` only where it has no error of its own."""
+
+    table: Table
+    compiled: CompiledModel | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None], around: Surroundings) -> Outcome:
+    """Compile one model against the tables in `around`; a contract that is `None` was reported."""
+    found: list[Diagnostic] = []
+    contract, known = _contract(model, contracts, found)
+    within = replace(around, contract=contract, report=found.append)
+    rows = model_rows(model, within)
+    _check_partition(model, rows, found)
+    freshness = next((s for s in model.statements if isinstance(s, ast.Freshness)), None)
+    age = freshness_of(freshness, found.append)
+    name = model.name.text
+    output = _output(rows)
+    conformance = _conformance(model, output, rows, contract) if contract is not None else None
+    found += conformance.diagnostics if conformance is not None else ()
+    if not rows.scope.outputs and rows.scope.complete and not has_errors(found):
+        message = f"the model `{model.name}` has no columns"
+        found.append(Diagnostic("E071", message, model.name.span, fix="choose some with `select { … }`"))
+    if has_errors(found) or not known or not rows.scope.complete or None in rows.scope.outputs.values():
+        table = promised_table(name, contract, complete=False) if contract is not None else _partial(name, output, rows)
+        return Outcome(table, None, tuple(found))
+    relation = _widened(output, conformance.casts if conformance is not None else {})
+    order = _order(rows, relation.schema, found)
+    found += _lints(model)
+    compiled = CompiledModel(
+        name,
+        relation,
+        order,
+        contract,
+        conformance.assertions if conformance is not None else (),
+        conformance.proofs if conformance is not None else (),
+        rows.expectations,
+        tuple(reads(model)),
+        entries(model.attributes),
+        age,
+        model.span,
+        model,
+    )
+    return Outcome(model_table(name, relation, contract), compiled, tuple(found))
+
+
+def _contract(
+    model: ast.Model, contracts: Mapping[str, TableContract | None], found: list[Diagnostic]
+) -> tuple[TableContract | None, bool]:
+    """The model's contract, and whether what it promises is known."""
+    if model.contract is None:
+        return None, True
+    if model.contract.text not in contracts:
+        found.append(unknown("E024", f"no contract `{model.contract}`", model.contract, contracts.keys()))
+        return None, False
+    contract = contracts[model.contract.text]
+    return contract, contract is not None
+
+
+def _check_partition(model: ast.Model, rows: Rows, found: list[Diagnostic]) -> None:
+    for statement in model.statements:
+        if not isinstance(statement, ast.PartitionBy) or not rows.scope.complete:
+            continue
+        for column in statement.columns:
+            match column:
+                case ast.ColumnRef(name=name) if name.text in rows.scope.outputs:
+                    pass
+                case ast.ColumnRef(name=name):
+                    found.append(unknown("E021", f"the output has no column `{name}`", name, rows.scope.outputs.keys()))
+                case _:
+                    message = "a table is laid out by its columns"
+                    found.append(Diagnostic("E071", message, column.span, fix="derive a column, and name it here"))
+
+
+def _output(rows: Rows) -> Project:
+    """Exactly the outputs that are not in error, under their names."""
+    items = [Item(n, ref(rows.relation, c)) for n, c in rows.scope.outputs.items() if c is not None]
+    return project(rows.relation, items)
+
+
+def _conformance(model: ast.Model, output: Project, rows: Rows, contract: TableContract) -> Conformance:
+    """Phase A. Columns in error, or behind an error upstream, take part as columns of unknown type."""
+    schema = output.schema
+    silent = [n for n, c in rows.scope.outputs.items() if c is None]
+    if not rows.scope.complete:
+        silent += [n for n in contract.names if n not in rows.scope.outputs]
+    unresolved = tuple(Column(n, Inferred(UNKNOWN, nullable=True)) for n in silent)
+    # Large integers run together as floats, so a key that is promised as one is left for the pin.
+    rounded = {n for n in contract.names if n in schema and _rounds(schema[n], contract[n].type)}
+    keys = frozenset(key for key in schema.keys if not key & rounded)
+    span = model.contract.span if model.contract else model.name.span
+    return conform(Schema((*schema.columns, *unresolved), keys, schema.edges), contract, span, rows.spans)
+
+
+def _rounds(column: Column, promised: ValueType) -> bool:
+    return isinstance(column.inferred.type, Int64) and isinstance(promised, Float64)
+
+
+def _widened(output: Project, casts: Mapping[str, ValueType]) -> Project:
+    """The output with the contract's types; a cast that widens changes neither lineage nor, but for floats, keys."""
+    if not casts:
+        return output
+    items = [replace(i, expr=coerce(i.expr, casts[i.name])) if i.name in casts else i for i in output.items]
+    cast = project(output.input, items)
+    before = output.schema
+    columns = tuple(replace(c, origins=before[c.name].origins) for c in cast.schema.columns)
+    floats = {name for name, type_ in casts.items() if isinstance(type_, Float64)}
+    keys = cast.schema.keys | {key for key in before.keys if not key & floats}
+    return replace(cast, schema=Schema(columns, frozenset(keys), before.edges))
+
+
+def _partial(name: str, output: Project, rows: Rows) -> Table:
+    """What is known of a broken model without a contract."""
+    known = model_table(name, output, None)
+    unresolved = frozenset(n for n, c in rows.scope.outputs.items() if c is None)
+    return Table(known.relation, unresolved, complete=False)
+
+
+def _order(rows: Rows, schema: Schema, found: list[Diagnostic]) -> tuple[SortKey, ...]:
+    """The order in terms of the outputs, as far as they hold what it needs; W006 where a `sort` is lost."""
+    names: dict[str, str] = {}
+    for name, column in rows.scope.outputs.items():
+        names.setdefault(column or "", name)
+    kept: list[SortKey] = []
+    for key in rows.order:
+        if not columns_read(key.expr) <= names.keys():
+            if rows.sorted_at is not None:
+                message = "the order is not kept: the output lacks a column that the `sort` needs"
+                fix = "sort by columns of the output, or follow the `sort` with a `take`"
+                found.append(Diagnostic("W006", message, rows.sorted_at, Severity.WARNING, fix=fix))
+            break
+        kept.append(replace(key, expr=_renamed(key.expr, names, schema)))
+    return tuple(kept)
+
+
+def _renamed(expr: Expr, names: Mapping[str, str], schema: Schema) -> Expr:
+    match expr:
+        case ColumnRef():
+            return ColumnRef(names[expr.name], schema[names[expr.name]].inferred)
+        case Call():
+            return replace(expr, args=tuple(_renamed(a, names, schema) for a in expr.args))
+        case Cast():
+            return replace(expr, operand=_renamed(expr.operand, names, schema))
+        case Literal():
+            return expr
+
+
+def _lints(model: ast.Model) -> Iterator[Diagnostic]:
+    if model.contract is None:
+        yield Diagnostic(
+            "W001",
+            f"the model `{model.name}` has no contract",
+            model.name.span,
+            Severity.WARNING,
+            fix=f"promise its columns: `model {model.name} -> contract …`",
+        )
+    for place, statement in enumerate(model.statements):
+        if not isinstance(statement, ast.Join) or statement.kind != "left":
+            continue
+        label = (statement.alias or statement.table).text
+        if label not in _qualifiers(model.statements[place + 1 :]):
+            yield Diagnostic(
+                "W005",
+                f"no column of `{label}` is used: a left join adds columns, and drops no rows",
+                statement.span,
+                Severity.WARNING,
+                fix=f"read `{label}.…`, keep matching rows with `join_semi`, or leave the join out",
+            )
+
+
+def _qualifiers(statements: Sequence[ast.Statement]) -> frozenset[str]:
+    """The tables that `statements` name columns of."""
+    named: set[str] = set()
+    stack: list[ast.Expr] = []
+    for statement in statements:
+        for item in _items(statement):
+            if isinstance(item, ast.Star):
+                named.add(item.qualifier.text if item.qualifier else "")
+            else:
+                stack.append(item.expr if isinstance(item, ast.Assign) else item)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.ColumnRef) and node.qualifier is not None:
+            named.add(node.qualifier.text)
+        stack.extend(operands(node))
+    return frozenset(named)
+
+
+def _items(statement: ast.Statement) -> Iterator[ast.Item | ast.Expr]:
+    match statement:
+        case ast.Filter():
+            yield statement.condition
+        case ast.Let():
+            yield statement.expr
+        case ast.Derive() | ast.Select() | ast.Aggregate():
+            yield from statement.items
+        case ast.Join():
+            yield from [statement.on] if statement.on is not None else []
+        case ast.Sort():
+            yield from (key.expr for key in statement.keys)
+        case ast.Group():
+            yield from statement.keys
+            for part in statement.body:
+                yield from _items(part)
+        case ast.From() | ast.Take() | ast.Freshness() | ast.PartitionBy():
+            return

@@ -1,0 +1,36 @@
+"""What is said about names: unknown ones, with the nearest known one, and names that are given twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from ..diagnostics import Diagnostic, Related, Span
+from ..diagnostics.suggest import nearest
+from ..language import ast
+
+Report = Callable[[Diagnostic], None]
+
+MAX_LISTED = 8
+
+
+def unknown(code: str, message: str, name: ast.Name, candidates: Collection[str], fix: str | None = None) -> Diagnostic:
+    """The diagnostic for `name`, which is none of `candidates`; without a near one it says what there is, or `fix`."""
+    near = nearest(name.text, candidates)
+    if near is not None:
+        return Diagnostic(code, message, name.span, label=f"did you mean `{near}`?", fix=f"write `{near}`")
+    return Diagnostic(code, message, name.span, fix=fix or listed(candidates))
+
+
+def listed(candidates: Collection[str]) -> str | None:
+    """What could have been written, where that is a short list."""
+    if not candidates:
+        return None
+    some = sorted(candidates)[:MAX_LISTED]
+    more = ", …" if len(candidates) > len(some) else ""
+    return f"there is {', '.join(f'`{c}`' for c in some)}{more}"
+
+
+def duplicate(what: str, name: ast.Name, first: Span, fix: str) -> Diagnostic:
+    """E023 for the second of two equal names."""
+    related = (Related(first, "first here"),)
+    return Diagnostic("E023", f"{what} `{name}` is given twice", name.span, fix=fix, related=related)

@@ -1,0 +1,195 @@
+"""One function for each statement: rows in, rows out (`language.md`, "Statements").
+
+A model is a pipeline: a statement sees what the one before it left. `let` columns stay hidden beside the outputs
+until a group. Codes: E071 (a statement that cannot stand where it does), and those of the parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..diagnostics import Diagnostic
+from ..language import ast
+from ..relation.build import filter_rows, origins_of, scan
+from ..relation.expressions import ColumnRef
+from ..relation.nodes import Item, Project
+from ..relation.schema import Schema, Transform
+from .aggregates import group_rows
+from .expressions import predicate, typed
+from .joins import join_rows
+from .outputs import Output, choices, complete, compute, internal_names
+from .scope import Scope, Table, scope_of
+from .state import Rows, Surroundings, context, ordering, with_columns
+from .tables import find_table
+from .take import take_rows
+from .windows import sort_keys
+
+
+def model_rows(model: ast.Model, around: Surroundings) -> Rows:
+    """The rows that the statements of `model` leave in the end."""
+    rows: Rows | None = None
+    for statement in model.statements:
+        match statement:
+            case ast.Freshness() | ast.PartitionBy():
+                continue
+            case ast.From() if rows is not None:
+                fix = "read further tables with a join"
+                around.report(Diagnostic("E071", "a model reads one table with `from`", statement.span, fix=fix))
+                continue
+            case ast.From():
+                rows = from_rows(statement, around)
+                continue
+            case _ if rows is None:
+                message = "a model begins with `from`"
+                around.report(Diagnostic("E071", message, statement.span, fix="write `from table` before this"))
+                rows = _nothing(model)
+            case _:
+                pass
+        rows = next_rows(statement, rows, around)
+    if rows is None:
+        message = f"the model `{model.name}` reads nothing"
+        around.report(Diagnostic("E071", message, model.name.span, fix="begin it with `from table`"))
+        return _nothing(model)
+    return rows
+
+
+def _nothing(model: ast.Model) -> Rows:
+    """Rows of which nothing is known, so that the statements after an error raise no further ones."""
+    table = Table(scan(model.name.text, ()), complete=False)
+    return Rows(table.relation, scope_of(table, ""))
+
+
+def next_rows(
+    statement: ast.Join
+    | ast.Filter
+    | ast.Let
+    | ast.Derive
+    | ast.Select
+    | ast.Group
+    | ast.Aggregate
+    | ast.Sort
+    | ast.Take,
+    rows: Rows,
+    around: Surroundings,
+) -> Rows:
+    """The rows after one statement."""
+    match statement:
+        case ast.Join():
+            return join_rows(statement, rows, around)
+        case ast.Filter():
+            return _filter(statement, rows, around)
+        case ast.Let():
+            return _let(statement, rows, around)
+        case ast.Derive():
+            return _derive(statement, rows, around)
+        case ast.Select():
+            return _select(statement, rows, around)
+        case ast.Group():
+            return group_rows(statement.keys, statement.body, "group", rows, around)
+        case ast.Aggregate():
+            return group_rows((), (statement,), "aggregate", rows, around)
+        case ast.Sort():
+            order = sort_keys(statement.keys, context(rows, around, "a sort"))
+            return rows if order is None else replace(rows, order=order, sorted_at=statement.span)
+        case ast.Take():
+            return take_rows(statement, rows)
+
+
+def from_rows(statement: ast.From, around: Surroundings) -> Rows:
+    """The rows of the table that a model begins with."""
+    table = find_table(statement.table, around)
+    label = statement.alias or statement.table
+    scope = scope_of(table, label.text)
+    return Rows(table.relation, scope, spans=dict.fromkeys(scope.outputs, statement.span))
+
+
+def _filter(statement: ast.Filter, rows: Rows, around: Surroundings) -> Rows:
+    condition = predicate(statement.condition, context(rows, around, "a filter"))
+    return rows if condition is None else replace(rows, relation=filter_rows(rows.relation, condition))
+
+
+def _let(statement: ast.Let, rows: Rows, around: Surroundings) -> Rows:
+    value = typed(statement.expr, context(rows, around, "a `let`"))
+    name = statement.name.text
+    if value is None:
+        return replace(rows, scope=replace(rows.scope, lets={**rows.scope.lets, name: None}))
+    output = Output(ast.Name(f"let {name}", statement.name.span), value, bare=False)
+    internal = internal_names([output], frozenset(rows.relation.schema.names))[output.name.text]
+    scope = replace(rows.scope, lets={**rows.scope.lets, name: internal})
+    return with_columns(rows, scope, [Item(internal, value)])
+
+
+def _derive(statement: ast.Derive, rows: Rows, around: Surroundings) -> Rows:
+    chosen = choices(statement.items, rows.scope, around.report)
+    relation, outputs = compute(chosen, rows, around, "a `derive`")
+    replaced = {o.name.text for o in outputs}
+    kept = {n: c for n, c in rows.scope.outputs.items() if n not in replaced}
+    gone = {c for n, c in rows.scope.outputs.items() if n in replaced} - {
+        o.expr.name for o in outputs if isinstance(o.expr, ColumnRef)
+    }
+    tables = {
+        table: {n: c for n, c in columns.items() if c is None or c not in gone}
+        for table, columns in rows.scope.tables.items()
+    }
+    visible = frozenset(c for c in kept.values() if c is not None)
+    others = frozenset(c for part in (rows.scope.lets, *tables.values()) for c in part.values() if c is not None)
+    names = internal_names(outputs, visible | others | ordering(rows.order))
+    added = {o.name.text: names.get(o.name.text) for o in outputs}
+    # A replaced column keeps its place among the outputs.
+    ordered = {n: added.get(n, c) for n, c in rows.scope.outputs.items()} | added
+    lets = {n: c for n, c in rows.scope.lets.items() if n not in added}
+    scope = replace(rows.scope, outputs=ordered, tables=tables, lets=lets)
+    derived = with_columns(replace(rows, relation=relation), scope, _items(outputs, names))
+    renamed = {names[o.name.text] for o in outputs if not o.bare and isinstance(o.expr, ColumnRef)}
+    return replace(
+        derived,
+        relation=_renamed(derived.relation, renamed),
+        spans={**rows.spans, **{o.name.text: o.name.span for o in outputs}},
+    )
+
+
+def _select(statement: ast.Select, rows: Rows, around: Surroundings) -> Rows:
+    chosen = choices(statement.items, rows.scope, around.report)
+    relation, outputs = compute(chosen, rows, around, "a `select`")
+    lets = {n: c for n, c in rows.scope.lets.items() if n not in {o.name.text for o in outputs}}
+    hidden = frozenset(c for c in lets.values() if c is not None)
+    names = internal_names(outputs, hidden | ordering(rows.order))
+    carried = {o.expr.name: names[o.name.text] for o in reversed(outputs) if isinstance(o.expr, ColumnRef)}
+    scope = Scope(
+        {o.name.text: names.get(o.name.text) for o in outputs},
+        _still_reachable(rows.scope.tables, carried),
+        lets,
+        complete=complete(statement.items, rows.scope),
+        incomplete=rows.scope.incomplete,
+        closed=rows.scope.closed,
+        reduced_by="select",
+    )
+    selected = with_columns(replace(rows, relation=relation), scope, _items(outputs, names))
+    return replace(selected, spans={o.name.text: o.name.span for o in outputs})
+
+
+def _still_reachable(
+    tables: Mapping[str, Mapping[str, str | None]], carried: Mapping[str, str]
+) -> dict[str, dict[str, str | None]]:
+    """The columns that can be reached as `t.c` because an output carries their value."""
+    return {
+        table: {n: c if c is None else carried[c] for n, c in columns.items() if c is None or c in carried}
+        for table, columns in tables.items()
+    }
+
+
+def _items(outputs: Sequence[Output], names: Mapping[str, str]) -> list[Item]:
+    return [Item(names[o.name.text], o.expr) for o in outputs if o.expr is not None]
+
+
+def _renamed(relation: Project | object, renamed: set[str]) -> Project:
+    """`derive { y = x }` names a column anew: lineage says so (Seed 0 §4), other than of `select { y = x }`."""
+    assert isinstance(relation, Project)
+    before = relation.input.schema
+    new = {i.name: i.expr for i in relation.items if i.name in renamed}
+    columns = tuple(
+        replace(c, origins=origins_of(c.name, new[c.name], before, Transform.RENAMED)) if c.name in new else c
+        for c in relation.schema.columns
+    )
+    return replace(relation, schema=Schema(columns, relation.schema.keys, relation.schema.edges))

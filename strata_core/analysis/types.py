@@ -1,0 +1,154 @@
+"""Types as written become value types; domains are looked through (Seed 0 §1).
+
+`UNKNOWN` stands for a type whose error was reported, here and in contracts; whoever meets it stays quiet.
+Codes: E072 (no type), E070 (a domain that is defined through itself), E023.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ..diagnostics import Diagnostic
+from ..language import ast
+from ..types import (
+    TYPE_NAMES,
+    UNKNOWN,
+    Array,
+    Map,
+    Money,
+    String,
+    Struct,
+    StructField,
+    TypeSpellingError,
+    Unknown,
+    ValueType,
+    decimal_type,
+    money_type,
+    parse_type,
+)
+from ..types.spelling import SIMPLE
+from .names import Report, duplicate, unknown
+
+Domains = Mapping[str, ValueType]
+
+DEFAULT_CURRENCY = "USD"
+FORMS = {
+    "decimal": "decimal(precision, scale)",
+    "money": "money(EUR)",
+    "array": "array(T)",
+    "map": "map(string, T)",
+    "struct": "struct<name: T, …>",
+}
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?!\s*:)\b")
+
+
+def resolve_domains(declared: Mapping[str, ast.Domain], broken: frozenset[str], report: Report) -> Domains:
+    """The type behind each domain; `broken` names those whose declaration did not parse."""
+    resolved: dict[str, ValueType] = dict.fromkeys(broken, UNKNOWN)
+    for name in declared:
+        _resolve_domain(name, declared, resolved, report)
+    return resolved
+
+
+def _resolve_domain(
+    name: str, declared: Mapping[str, ast.Domain], resolved: dict[str, ValueType], report: Report
+) -> None:
+    """Resolve `name` after the domains that it uses, with a stack of its own: chains may be long."""
+    open_: dict[str, None] = {name: None}
+    while open_:
+        current = next(reversed(open_))
+        domain = declared[current]
+        waiting = [n for n in _names(domain.type) if n.text in declared and n.text not in resolved]
+        cyclic = [n for n in waiting if n.text in open_]
+        if cyclic:
+            chain = [*open_]
+            cycle = [*chain[chain.index(cyclic[0].text) :], cyclic[0].text]
+            message = f"the domain `{cyclic[0]}` is defined through itself: {' → '.join(cycle)}"
+            report(Diagnostic("E070", message, cyclic[0].span, fix="end the chain in a type such as `string`"))
+            for member in cycle:
+                resolved[member] = UNKNOWN
+                open_.pop(member, None)
+        elif waiting:
+            open_[waiting[0].text] = None
+        else:
+            if current not in resolved:
+                resolved[current] = resolve_type(domain.type, resolved, report)
+            del open_[current]
+
+
+def _names(written: ast.TypeExpr) -> list[ast.Name]:
+    names = [written.name]
+    for argument in written.arguments:
+        match argument:
+            case ast.TypeExpr():
+                names += _names(argument)
+            case ast.TypeField():
+                names += _names(argument.type)
+            case _:
+                pass
+    return names
+
+
+def resolve_type(written: ast.TypeExpr, domains: Domains, report: Report) -> ValueType:
+    """The value type of `written`, or `UNKNOWN` where its error is or was reported."""
+    name = written.name.text
+    if name in FORMS:
+        try:
+            return _composed(written, domains, report)
+        except TypeSpellingError as error:
+            report(Diagnostic("E072", str(error), written.span, fix=f"the form is `{FORMS[name]}`"))
+            return UNKNOWN
+    if name not in SIMPLE and name not in domains:
+        report(unknown("E072", f"`{name}` is no type", written.name, [*TYPE_NAMES, *domains]))
+        return UNKNOWN
+    if written.arguments or written.currency:
+        report(Diagnostic("E072", f"`{name}` takes no arguments", written.span, fix=f"write `{name}`"))
+        return UNKNOWN
+    return SIMPLE[name] if name in SIMPLE else domains[name]
+
+
+def _composed(written: ast.TypeExpr, domains: Domains, report: Report) -> ValueType:
+    match written.name.text, written.arguments:
+        case "decimal", (ast.Literal(value=int() as precision), ast.Literal(value=int() as scale)):
+            return decimal_type(precision, scale)
+        case "money", ():
+            return money_type(written.currency.text) if written.currency else Money(DEFAULT_CURRENCY)
+        case "array", (ast.TypeExpr() as element,):
+            inner = resolve_type(element, domains, report)
+            return UNKNOWN if inner == UNKNOWN else Array(inner, not element.nonnull)
+        case "map", (ast.TypeExpr() as key, ast.TypeExpr() as value):
+            keys, inner = (resolve_type(part, domains, report) for part in (key, value))
+            if not isinstance(keys, String | Unknown):
+                raise TypeSpellingError(f"the keys of a map are string, not {keys}")
+            return UNKNOWN if UNKNOWN in (keys, inner) else Map(inner, not value.nonnull)
+        case "struct", fields if fields:
+            return _struct([f for f in fields if isinstance(f, ast.TypeField)], len(fields), domains, report)
+        case _:
+            raise TypeSpellingError(f"`{written.name}` needs other arguments")
+
+
+def _struct(fields: list[ast.TypeField], given: int, domains: Domains, report: Report) -> ValueType:
+    if len(fields) != given:
+        raise TypeSpellingError("each field of a struct has a name")
+    seen: dict[str, ast.TypeField] = {}
+    for one in fields:
+        if one.name.text in seen:
+            report(duplicate("the field", one.name, seen[one.name.text].name.span, "rename one of the two"))
+            return UNKNOWN
+        seen[one.name.text] = one
+    members = [StructField(f.name.text, resolve_type(f.type, domains, report), not f.type.nonnull) for f in fields]
+    return UNKNOWN if any(m.type == UNKNOWN for m in members) else Struct(tuple(members))
+
+
+def spelled_type(text: ast.Literal, domains: Domains, report: Report) -> ValueType | None:
+    """The type that a string such as the one in `cast(x, "decimal(10,2)")` spells; domains are allowed in it."""
+    spelling = str(text.value)
+    used = {word for word in _WORD.findall(spelling) if word in domains}
+    if any(domains[word] == UNKNOWN for word in used):
+        return None
+    try:
+        return parse_type(_WORD.sub(lambda m: str(domains[m[0]]) if m[0] in used else m[0], spelling))
+    except TypeSpellingError as error:
+        report(Diagnostic("E072", str(error), text.span, fix='write a type such as "decimal(10,2)"'))
+        return None
