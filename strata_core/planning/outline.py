@@ -14,8 +14,6 @@ from ..diagnostics import Diagnostic, Span
 from . import cache
 from .project import Project, content_parts
 
-OUTLINE_VERSION = b"1"
-
 
 @dataclass(frozen=True, slots=True)
 class ColumnOutline:
@@ -50,10 +48,12 @@ class SourceOutline:
 
 @dataclass(frozen=True, slots=True)
 class ModelOutline:
-    """A model. `fingerprint` is the one that includes everything upstream; `attributes` are its `key: "text"`
-    lines; `upstream` names the models and sources that it reads."""
+    """A model. `module` is the dotted path of its file below the project's folder of models; `fingerprint` is the
+    one that includes everything upstream; `attributes` are its `key: "text"` lines; `upstream` names the models
+    and sources that it reads."""
 
     name: str
+    module: str
     fingerprint: str
     contract: str | None
     columns: tuple[ColumnOutline, ...]
@@ -74,7 +74,8 @@ class Outline:
 
 def outline(project: Project) -> Outline:
     """The outline of `project`, from the cache where its files are unchanged."""
-    key = cache.content_key("outline", OUTLINE_VERSION, *content_parts(project))
+    roots = "\0".join(project.config.models).encode()
+    key = cache.content_key("outline", roots, *content_parts(project))
     kept = cache.load(key)
     if isinstance(kept, Outline):
         return kept

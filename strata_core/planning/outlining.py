@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analysis.compiled import CompiledModel, CompiledProject, Source
+from ..analysis.compiled import CompiledModel, Source
 from ..contract.model import TableContract
 from ..relation.schema import Column
 from .fingerprints import fingerprints
 from .outline import ColumnOutline, ModelOutline, Outline, SourceOutline
-from .project import Project, compile_
+from .project import SUFFIX, Project, compile_
 
 
 def make_outline(project: Project) -> Outline:
     """The outline of `project`, compiled."""
     compiled = compile_(project)
     prints = fingerprints(compiled)
-    models = {name: _model(compiled.models[name], own.merkle) for name, own in prints.items()}
-    return Outline(models, _sources(compiled), compiled.diagnostics)
+    roots = project.config.models
+    models = {name: _model(compiled.models[name], own.merkle, roots) for name, own in prints.items()}
+    sources = {name: _source(source) for name, source in compiled.sources.items()}
+    return Outline(models, sources, compiled.diagnostics)
 
 
-def _sources(compiled: CompiledProject) -> dict[str, SourceOutline]:
-    return {name: _source(source) for name, source in compiled.sources.items()}
+def module_name(file: str, roots: Sequence[str]) -> str:
+    """The dotted name of a module: its path below the folder of models that it lies in.
+
+    >>> module_name("models/finance/revenue.strata", ["models"]), module_name("orders.strata", ["orders.strata"])
+    ('finance.revenue', 'orders')
+    """
+    inside = [root for root in roots if file.startswith(f"{root.rstrip('/')}/")]
+    below = file.removeprefix(f"{max(inside, key=len).rstrip('/')}/") if inside else file
+    return below.removesuffix(SUFFIX).replace("/", ".")
 
 
 def _source(source: Source) -> SourceOutline:
@@ -30,11 +39,12 @@ def _source(source: Source) -> SourceOutline:
     return SourceOutline(source.name, where.kind, where.location, columns, source.description, source.span)
 
 
-def _model(model: CompiledModel, fingerprint: str) -> ModelOutline:
+def _model(model: CompiledModel, fingerprint: str, roots: Sequence[str]) -> ModelOutline:
     contract = model.contract
     attributes = {key: str(value) for key, value in model.attributes.items() if value is not None}
     return ModelOutline(
         model.name,
+        module_name(model.span.file, roots),
         fingerprint,
         contract.name if contract else None,
         _columns(model.relation.schema.columns, contract or TableContract(model.name, ())),

@@ -21,8 +21,9 @@ def provenance_of(
     report: PinReport,
     seconds: float,
 ) -> dict[str, JSON]:
-    """The record of one computation: digests by upstream name, contracts of the sources read, pin, engine, time."""
-    sources = project.sources
+    """The record of one computation: digests by upstream name, contracts of the sources read, what was promised and
+    found, engine, time."""
+    sources, contract = project.sources, project.models[planned.name].contract
     return {
         "own": planned.fingerprint.own,
         "contract": planned.fingerprint.contract,
@@ -32,6 +33,7 @@ def provenance_of(
         "source_contracts": {u: sources[u].contract.digest for u in inputs if u in sources},
         "engine": engine,
         "seconds": round(seconds, 6),
+        "promises": contract.to_json() if contract else None,
         "pin": report.to_json(),
     }
 

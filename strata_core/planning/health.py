@@ -1,0 +1,94 @@
+"""Is what is live still sound: the artifact is there, unchanged, and keeps the contract it was published under."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from ..contract.model import TableContract
+from ..contract.rules import spelled_age
+from ..contract.write_pin import PinReport, pin
+from ..diagnostics import Diagnostic, StrataError
+from ..engines.protocol import Engine, ParquetTable
+from ..relation.schema import Column
+from ..store.artifacts import Artifact
+from ..store.environments import Pointer
+from ..store.store import Store
+from ..types import Inferred
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What was found about the live version of `model`.
+
+    `pointer` is absent where nothing is published, `artifact` where it cannot be found, `report` where its rows
+    cannot be trusted or it was published without a contract. `age` counts from its publication.
+    """
+
+    model: str
+    faults: tuple[Diagnostic, ...]
+    pointer: Pointer | None = None
+    artifact: Artifact | None = None
+    report: PinReport | None = None
+    age: timedelta | None = None
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing was found to be wrong."""
+        return not self.faults
+
+    @property
+    def only_old(self) -> bool:
+        """Whether age is all that is wrong: the rows are what they were."""
+        return bool(self.faults) and all(d.code == "E085" for d in self.faults)
+
+
+def examine(store: Store, environment: str, model: str, engine: Engine, now: datetime) -> Health:
+    """The health of `model` in `environment` at `now` (UTC): E095, E094, E080 to E088 as faults.
+
+    Every promise is asked of the rows again, also those that the compiler had proven.
+    """
+    pointer = store.environment(environment).head().models.get(model)
+    if pointer is None:
+        message = f"`{model}` is not published in {environment}"
+        return Health(model, (Diagnostic("E095", message, fix=f"run `strata apply {model}`"),))
+    published = datetime.fromtimestamp((pointer.published_at or 0) / 1e9, UTC)
+    age = timedelta(seconds=max(0, int((now - published).total_seconds())))
+    try:
+        artifact = store.artifact(model, pointer)
+        damage = artifact.verify()
+    except StrataError as error:
+        return Health(model, error.diagnostics, pointer, age=age)
+    if damage:
+        return Health(model, damage, pointer, artifact, age=age)
+    contract = published_contract(artifact)
+    if contract is None:
+        return Health(model, (), pointer, artifact, age=age)
+    columns = tuple(Column(f.name, Inferred(f.type, f.nullable)) for f in contract.fields)
+    try:
+        report = pin(engine, ParquetTable(artifact.paths, columns), contract, now=now)
+    except StrataError as error:
+        return Health(model, error.diagnostics, pointer, artifact, age=age)
+    return Health(model, (*report.diagnostics(), *_outdated(contract, age)), pointer, artifact, report, age)
+
+
+def published_contract(artifact: Artifact) -> TableContract | None:
+    """The contract that an artifact was published under, `None` where it was published without one."""
+    kept = artifact.manifest.provenance.get("promises")
+    return TableContract.from_json(kept) if isinstance(kept, Mapping) else None
+
+
+def _outdated(contract: TableContract, age: timedelta) -> tuple[Diagnostic, ...]:
+    freshness = contract.freshness
+    if freshness is None or freshness.column is not None or age <= freshness.max_age:
+        return ()
+    promised = spelled_age(freshness.max_age)
+    return (
+        Diagnostic(
+            "E085",
+            f"it was published {spelled_age(age)} ago, but contract `{contract.name}` promises freshness <= {promised}",
+            contract.span,
+            fix="find out why no later version was published, or let the contract's freshness be longer",
+        ),
+    )

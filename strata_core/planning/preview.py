@@ -1,0 +1,48 @@
+"""A few rows of an artifact as text, with the values hidden that a contract hides anywhere upstream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from ..analysis.compiled import CompiledProject
+from ..contract.report import MASKED, shown
+from ..store.artifacts import Artifact
+from ..store.store import Store
+
+PREVIEW_ROWS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The first rows of `columns`, each value as short text."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def preview(store: Store, artifact: Artifact, project: CompiledProject, most: int = PREVIEW_ROWS) -> Preview:
+    """The first `most` rows of a model's artifact, in the order of the model's columns."""
+    model = project.models[artifact.manifest.table]
+    stored = {f.name for f in artifact.manifest.schema}
+    columns = tuple(n for n in model.relation.schema.names if n in stored)
+    hidden = hidden_columns(project)[model.name]
+    with store.reader(artifact, columns) as reader:
+        rows = tuple(islice((row for batch in reader for row in batch.slice(0, most).to_pylist()), most))
+    return Preview(columns, tuple(tuple(MASKED if n in hidden else shown(row[n]) for n in columns) for row in rows))
+
+
+def hidden_columns(project: CompiledProject) -> Mapping[str, frozenset[str]]:
+    """For each source and model, the columns whose values are not to be shown: those that its contract hides,
+    and those that come, in whatever way, from a hidden column upstream."""
+    hidden = {name: source.contract.hidden for name, source in project.sources.items()}
+    for name, model in project.models.items():
+        declared = model.contract.hidden if model.contract else frozenset[str]()
+        derived = {
+            column.name
+            for column in model.relation.schema.columns
+            if any(origin.column in hidden.get(origin.node, ()) for origin in column.origins)
+        }
+        hidden[name] = declared | derived
+    return hidden
