@@ -36,19 +36,24 @@ from .rules import Fact, Rule
 
 @dataclass(frozen=True, slots=True)
 class PhysicalFinding:
-    """A promise that the data's schema breaks: E080 (another type), E084 (no such column), E088 (extra column)."""
+    """A promise that the data's schema breaks: E080 (another type), E084 (no such column), E088 (extra column).
+
+    Where types are text, E080 counts the rows whose field is no value of the promised type, with samples.
+    """
 
     fact: Fact
     code: str
     found: str
     fix: str
+    offenders: int = 0
+    samples: tuple[dict[str, object], ...] = ()
 
 
 def check_physical(schema: pa.Schema, contract: TableContract, *, text: bool = False) -> tuple[PhysicalFinding, ...]:
     """What `schema` breaks of `contract`.
 
-    `text` says that the format has no types of its own (CSV): then the types are those that the engine parses
-    the fields as, and it stops at a field that is none of its type; only the columns are checked here.
+    `text` says that the format has no types of its own (CSV): only the columns are checked then, and whether
+    fields can be read as their types is a question about the rows.
     """
     findings = [f for one in contract.fields if (f := _of_field(one, schema, contract, text)) is not None]
     extra = [n for n in schema.names if n not in contract]

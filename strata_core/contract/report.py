@@ -17,7 +17,6 @@ from .model import span_from_json, span_to_json
 from .rules import Fact, Rule
 
 MASKED = "‹masked›"
-NONE = "none"
 SHOWN_SAMPLES = 3
 _TEXT = 60
 
@@ -128,7 +127,7 @@ ORDER = MappingProxyType({Status.VIOLATED: 0, Status.SKIPPED: 1, Status.CHECKED:
 
 def shown(value: object) -> str:
     """A value as reports show it: one line, bounded, `none` for null."""
-    text = NONE if value is None else str(value)
+    text = "none" if value is None else str(value)
     text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: _TEXT + 1])
     return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
 
@@ -158,7 +157,7 @@ def _rows(r: RuleResult, one: str, many: str) -> str:
 
 MESSAGES: Mapping[str, Callable[[RuleResult, str], str]] = MappingProxyType(
     {
-        "E080": lambda r, c: f"`{r.field}` is {r.found} in the data, but contract `{c}` promises {r.promise}",
+        "E080": lambda r, c: f"{_mistyped(r)}, but contract `{c}` promises {r.promise}",
         "E081": lambda r, c: (
             f"{_rows(r, 'has', 'have')} a null in `{r.field}`, which contract `{c}` promises {r.promise}"
         ),
@@ -176,9 +175,14 @@ MESSAGES: Mapping[str, Callable[[RuleResult, str], str]] = MappingProxyType(
 )
 
 
+def _mistyped(r: RuleResult) -> str:
+    if r.offenders:
+        return f"{_rows(r, 'has', 'have')} {r.found} in `{r.field}`"
+    return f"`{r.field}` is {r.found} in the data"
+
+
 def _latest(r: RuleResult) -> str:
-    known = r.found not in (None, NONE)
-    return f"the latest `{r.field}` is {r.found}" if known else f"there is no recent `{r.field}`"
+    return f"the latest `{r.field}` is {r.found}" if r.found else f"`{r.field}` is older than it may be"
 
 
 def _code(text: str) -> str:

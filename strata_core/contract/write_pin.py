@@ -19,13 +19,14 @@ from typing import Protocol, TypeVar
 import pyarrow as pa
 
 from ..diagnostics import StrataError
-from ..relation.expressions import columns_read
+from ..relation.expressions import ColumnRef, call, cast, castable, columns_read
+from ..types import STRING, Inferred
 from .assertions import Assertion, Assessment, Holds, Measurement, NotOlder
 from .authoring import Proof, proven
-from .model import TableContract
+from .model import ContractField, TableContract
 from .physical import PhysicalFinding, check_physical
 from .report import MASKED, PinReport, RuleResult, Sample, Status, shown
-from .rules import Promise, Rule, fact_of, promises
+from .rules import Fact, Promise, Rule, fact_of, promises
 
 Table = TypeVar("Table", contravariant=True)
 
@@ -57,7 +58,8 @@ MEASURED = {
     Rule.HOLDS: "rows counted",
 }
 MOST_SAMPLES = 5
-READ = "read from the data's schema"
+READ = "types and columns compared"
+PARSED = "fields read as their type"
 UNASKED = "not asked: the data's columns are not as promised"
 
 
@@ -82,19 +84,22 @@ def pin(
     proofs: Sequence[Proof] = (),
     also: Sequence[Holds] = (),
     masked: AbstractSet[str] = frozenset(),
-    text: bool = False,
+    raw: Table | None = None,
 ) -> PinReport:
     """Hold `table` against `contract` at the instant `now` (UTC).
 
     `proofs` are given for a candidate of our own alone; `also` are further assertions; `masked` names columns to
-    hide besides the classified ones; `text` says that the format has no types (CSV). Raises the engine's
-    `StrataError` (E033, E090, E091) where the rows cannot be read though the schema is as promised.
+    hide besides the classified ones. A format without types (CSV) comes a second time as `raw`, with every column
+    a string, so that fields which are no value of the promised type are counted. Raises the engine's `StrataError`
+    (E033, E090, E091) where the rows cannot be read though their columns are as promised.
     """
-    findings = check_physical(engine.physical_schema(table), contract, text=text)
+    findings = check_physical(engine.physical_schema(table), contract, text=raw is not None)
     asked = (*questions(contract, proofs=proofs, now=now), *also)
-    faulty = _faulty(findings)
-    answerable = [q for q in asked if not faulty & _columns(q, contract)]
     try:
+        if raw is not None:
+            findings += _unreadable(engine, raw, contract, _faulty(findings))
+        faulty = _faulty(findings)
+        answerable = [q for q in asked if not faulty & _columns(q, contract)]
         assessment = engine.assess(table, answerable, sample_key(contract, faulty))
     except StrataError:
         # Data of other columns or types may not even read as what it was declared to be; what is known by now
@@ -103,6 +108,35 @@ def pin(
             raise
         assessment = None
     return judge(contract, findings, asked, assessment, proofs=proofs, masked=masked)
+
+
+def _unreadable(
+    engine: Pinnable[Table], raw: Table, contract: TableContract, faulty: AbstractSet[str]
+) -> tuple[PhysicalFinding, ...]:
+    """E080 for each column with text that cannot be read as the promised type."""
+    fields = [f for f in contract.fields if f.name not in faulty and f.type != STRING and castable(STRING, f.type)]
+    key = sample_key(contract, faulty)
+    asked = [_readable(f) for f in fields]
+    # Samples name the key columns alone, so the columns in question are asked for as if they were key.
+    answers = engine.assess(raw, asked, tuple(dict.fromkeys((*key, *(f.name for f in fields))))).measurements
+    return tuple(
+        PhysicalFinding(
+            Fact(Rule.TYPE, (field.name,)),
+            "E080",
+            f"text that is no {field.type}",
+            f"write values of {field.type} where the data is made, or promise what the text holds",
+            answer.offenders,
+            tuple({n: s[n] for n in dict.fromkeys((*key, field.name))} for s in answer.samples),
+        )
+        for field, answer in zip(fields, answers, strict=True)
+        if answer.offenders
+    )
+
+
+def _readable(field: ContractField) -> Holds:
+    text = ColumnRef(field.name, Inferred(STRING, nullable=True))
+    value = cast(text, field.type, safe=True)
+    return Holds(call("or", call("is_null", text), call("is_not_null", value)), f"{field.name} is {field.type}")
 
 
 def questions(contract: TableContract, *, proofs: Iterable[Proof] = (), now: datetime) -> tuple[Assertion, ...]:
@@ -145,11 +179,12 @@ def judge(
         fact = promise.fact
         columns = reads.get(fact, frozenset(fact.columns))
         if fact in broken:
-            results.append(_physical(promise, broken[fact]))
+            finding = broken[fact]
+            results.append(_physical(promise, finding, _samples(finding.samples, columns, hidden, contract)))
         elif fact.rule in (Rule.TYPE, Rule.CLOSED):
             results.append(RuleResult(fact, promise.text, Status.CHECKED, READ, span=promise.span))
         elif fact in answers:
-            samples = _samples(answers[fact], columns, hidden, contract)
+            samples = _samples(answers[fact].samples, columns, hidden, contract)
             results.append(_measured(promise, answers[fact], samples, reasons.get(fact)))
         elif findings and (assessment is None or faulty & columns):
             results.append(RuleResult(fact, promise.text, Status.SKIPPED, UNASKED, span=promise.span))
@@ -160,12 +195,14 @@ def judge(
     return PinReport(contract.name, tuple(results), assessment.rows if assessment else None)
 
 
-def _physical(promise: Promise, finding: PhysicalFinding) -> RuleResult:
+def _physical(promise: Promise, finding: PhysicalFinding, samples: tuple[Sample, ...]) -> RuleResult:
     return RuleResult(
         promise.fact,
         promise.text,
         Status.VIOLATED,
-        READ,
+        PARSED if finding.offenders else READ,
+        finding.offenders,
+        samples,
         code=finding.code,
         found=finding.found,
         fix=finding.fix,
@@ -196,9 +233,9 @@ def _measured(promise: Promise, answer: Measurement, samples: tuple[Sample, ...]
 
 
 def _samples(
-    answer: Measurement, columns: AbstractSet[str], hidden: AbstractSet[str], contract: TableContract
+    samples: Sequence[dict[str, object]], columns: AbstractSet[str], hidden: AbstractSet[str], contract: TableContract
 ) -> tuple[Sample, ...]:
-    """The samples of `answer` as text, masked.
+    """`samples` as text, masked.
 
     The sample of a question that reads a hidden column may name a value made of it in some other way (a nested
     value, a computed one): beside a hidden column, a name that is no field of the contract is hidden too.
@@ -208,7 +245,7 @@ def _samples(
     def text(name: str, value: object) -> str:
         return MASKED if name in hidden or (sealed and name not in contract) else shown(value)
 
-    return tuple({n: text(n, v) for n, v in s.items()} for s in answer.samples[:MOST_SAMPLES])
+    return tuple({n: text(n, v) for n, v in s.items()} for s in samples[:MOST_SAMPLES])
 
 
 def _faulty(findings: Iterable[PhysicalFinding]) -> frozenset[str]:

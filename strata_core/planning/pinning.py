@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from ..analysis.compiled import CompiledModel, JoinExpectation, Source
@@ -20,9 +21,11 @@ from ..engines.protocol import CsvTable, Engine, ParquetTable, TableInput
 from ..relation.build import aggregate_rows, filter_rows, limit_rows, ref
 from ..relation.expressions import aggregate, call, literal
 from ..relation.nodes import AggregateItem, Item, Relation
+from ..relation.schema import Column
 from ..store.artifacts import Candidate
 from ..store.environments import EnvironmentVersion
 from ..store.store import Store
+from ..types import STRING, Inferred
 
 
 class Verified:
@@ -54,10 +57,18 @@ class Verified:
 
 def pin_source(engine: Engine, source: Source, table: TableInput, digest: str, verified: Verified) -> PinReport:
     """The report on a source's rows against its declaration; what passes is not asked again."""
-    report = pin(engine, table, source.contract, now=datetime.now(UTC), text=isinstance(table, CsvTable))
+    report = pin(engine, table, source.contract, now=datetime.now(UTC), raw=_as_text(table))
     if report.passed:
         verified.learn(source, digest)
     return report
+
+
+def _as_text(table: TableInput) -> CsvTable | None:
+    """A CSV file with every field as the text that it is; other formats have types of their own."""
+    if not isinstance(table, CsvTable):
+        return None
+    text = Inferred(STRING, nullable=True)
+    return replace(table, columns=tuple(Column(c.name, text) for c in table.columns))
 
 
 def pin_candidate(engine: Engine, model: CompiledModel, candidate: Candidate) -> PinReport:

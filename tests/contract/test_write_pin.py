@@ -1,6 +1,7 @@
 """Phase C: one test for each rule of Seed 0 §5 C, over Arrow, Parquet and CSV, and what the report shows of it.
 
-The engine of these tests answers from Python lists, so that the expected values owe nothing to a real engine.
+`Rows` answers from Python lists, so that the expected values owe nothing to a real engine; the inputs go through
+the reference engine.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,6 +36,8 @@ from strata_core.contract.report import MASKED, PinReport, RuleResult, Sample, S
 from strata_core.contract.rules import Fact, Rule
 from strata_core.contract.write_pin import CODES_OF_MEASURED, FIXES, MEASURED, judge, pin, questions, sample_key
 from strata_core.diagnostics import CODES, Diagnostic, Span, StrataError
+from strata_core.engines.protocol import ArrowTable, CsvTable, ParquetTable
+from strata_core.engines.reference.engine import ReferenceEngine
 from strata_core.relation.expressions import ColumnRef, Expr, call, columns_read, literal
 from strata_core.relation.schema import Column, Schema
 from strata_core.types import DATE, FLOAT64, INT64, STRING, TIMESTAMP, Inferred, parse_type
@@ -84,7 +86,7 @@ class Rows:
                 columns = (question.column,)
                 latest = max((r[question.column] for r in rows if r[question.column] is not None), default=None)  # type: ignore[type-var]
                 at = datetime(latest.year, latest.month, latest.day) if type(latest) is date else latest
-                bad = [] if at is not None and at >= question.instant else [{question.column: latest}]  # type: ignore[operator]
+                bad = [] if at is None or at >= question.instant else [{question.column: latest}]  # type: ignore[operator]
                 return Measurement(question, len(bad), tuple(bad))
             case Holds():
                 columns = tuple(sorted(columns_read(question.predicate)))
@@ -140,12 +142,9 @@ def test_seed0_s5c_data_that_keeps_its_contract_passes() -> None:
     ]
 
 
-def test_an_empty_table_keeps_all_promises_but_freshness() -> None:
+def test_an_empty_table_keeps_all_promises() -> None:
     table = pa.table({"id": pa.array([], pa.string()), "placed": pa.array([], pa.timestamp("us"))})
-    fresh = ContractField("placed", TIMESTAMP, freshness=timedelta(days=1))
-    assert run(table, ID, ContractField("placed", TIMESTAMP)).passed
-    finding = only(run(table, ID, fresh))
-    assert finding.message == "there is no recent `placed`, but contract `Paid` promises freshness <= 1d"
+    assert run(table, ID, ContractField("placed", TIMESTAMP, freshness=timedelta(days=1))).passed
 
 
 def test_seed0_s5c_types_e080() -> None:
@@ -391,53 +390,88 @@ def test_the_pin_never_passes_what_it_did_not_look_at() -> None:
         judge(contract(ID), (), (), Assessment(0, ()))
 
 
-# --- inputs ---------------------------------------------------------------------------------------------
+# --- inputs, through the reference engine ---------------------------------------------------------------
 
 BATCH = pa.table(
-    {"id": ["a", "b", "b"], "country": ["ES", "XX", "ES"], "amount": [Decimal("1.50"), None, Decimal("2.00")]}
+    {
+        "id": ["a", "b", "b"],
+        "country": ["ES", "XX", "ES"],
+        "amount": pa.array([Decimal("1.50"), None, Decimal("2.00")], pa.decimal128(3, 2)),
+    }
 )
-BATCH_FIELDS = (
+BATCH_CONTRACT = contract(
     ID,
     ContractField("country", STRING, nullable=False, enum=("ES", "MX")),
     ContractField("amount", parse_type("decimal(3,2)"), nullable=False),
 )
+BATCH_CODES = ["E083", "E082", "E081"]
+
+
+def columns_of(own: TableContract) -> tuple[Column, ...]:
+    return tuple(Column(f.name, Inferred(f.type, f.nullable)) for f in own.fields)
+
+
+def pin_csv(path: Path, own: TableContract) -> PinReport:
+    table = CsvTable(path, columns_of(own))
+    raw = replace(table, columns=tuple(Column(n, Inferred(STRING, True)) for n in own.names))
+    return pin(ReferenceEngine(), table, own, now=NOW, raw=raw)
 
 
 def test_seed0_s5c_arrow_input() -> None:
-    assert [d.code for d in run(BATCH, *BATCH_FIELDS).diagnostics()] == ["E083", "E082", "E081"]
+    report = pin(ReferenceEngine(), ArrowTable(BATCH, columns_of(BATCH_CONTRACT)), BATCH_CONTRACT, now=NOW)
+    assert [d.code for d in report.diagnostics()] == BATCH_CODES
 
 
 def test_seed0_s5c_parquet_input(tmp_path: Path) -> None:
-    pa.parquet.write_table(BATCH, tmp_path / "batch.parquet")
-
-    class Parquet(Rows):
-        def physical_schema(self, table: Path) -> pa.Schema:
-            return pa.parquet.read_schema(table)
-
-        def assess(self, table: Path, assertions: Sequence[Assertion], key: Sequence[str] = ()) -> Assessment:
-            return super().assess(pa.parquet.read_table(table), assertions, key)
-
-    report = pin(Parquet(), tmp_path / "batch.parquet", contract(*BATCH_FIELDS), now=NOW)
-    assert [d.code for d in report.diagnostics()] == ["E083", "E082", "E081"]
+    pq.write_table(BATCH, tmp_path / "batch.parquet")
+    table = ParquetTable((tmp_path / "batch.parquet",), columns_of(BATCH_CONTRACT))
+    report = pin(ReferenceEngine(), table, BATCH_CONTRACT, now=NOW)
+    assert [d.code for d in report.diagnostics()] == BATCH_CODES
 
 
 def test_seed0_s5c_csv_input(tmp_path: Path) -> None:
-    (tmp_path / "batch.csv").write_text("id,country,amount\na,ES,1.50\nb,XX,\nb,ES,2.00\n")
+    path = tmp_path / "batch.csv"
+    path.write_text("id,country,amount\na,ES,1.50\nb,XX,\nb,ES,2.00\n")
+    assert [d.code for d in pin_csv(path, BATCH_CONTRACT).diagnostics()] == BATCH_CODES
+    path.write_text("id,country,amount\na,ES,1.50\nb,MX,1.60\n")
+    report = pin_csv(path, BATCH_CONTRACT)
+    assert (report.passed, report.rows) == (True, 2)
 
-    class Csv(Rows):
-        def physical_schema(self, table: Path) -> pa.Schema:
-            names = table.read_text().splitlines()[0].split(",")
-            return pa.schema([(n, pa.string()) for n in names])
 
-        def assess(self, table: Path, assertions: Sequence[Assertion], key: Sequence[str] = ()) -> Assessment:
-            types = pa.csv.ConvertOptions(column_types={"amount": pa.decimal128(3, 2)}, strings_can_be_null=True)
-            return super().assess(pa.csv.read_csv(table, convert_options=types), assertions, key)
+def test_seed0_s5c_csv_text_that_is_no_value_of_its_type_e080(tmp_path: Path) -> None:
+    path = tmp_path / "batch.csv"
+    path.write_text("id,country,amount\na,ES,150\nb,MX,x\nc,MX,\nd,MX,1.50\n")
+    finding = next(d for d in pin_csv(path, BATCH_CONTRACT).diagnostics() if d.code == "E080")
+    assert finding.message == (
+        "2 rows have text that is no decimal(3,2) in `amount`, but contract `Paid` promises decimal(3,2)"
+    )
+    assert finding.notes == ("for instance id = a, amount = 150; id = b, amount = x",)
+    assert finding.fix == "write values of decimal(3,2) where the data is made, or promise what the text holds"
 
-    report = pin(Csv(), tmp_path / "batch.csv", contract(*BATCH_FIELDS), now=NOW, text=True)
-    assert [d.code for d in report.diagnostics()] == ["E083", "E082", "E081"]
-    further = contract(*BATCH_FIELDS, ContractField("zone", STRING))
-    missing = pin(Csv(), tmp_path / "batch.csv", further, now=NOW, text=True)
-    assert [d.code for d in missing.diagnostics()] == ["E083", "E082", "E081", "E084"]
+
+def test_seed0_s5c_csv_with_another_header_e084(tmp_path: Path) -> None:
+    path = tmp_path / "batch.csv"
+    path.write_text("id,land,amount\na,ES,1.50\n")
+    report = pin_csv(path, BATCH_CONTRACT)
+    assert [(d.code, d.message) for d in report.diagnostics()] == [
+        ("E084", "the data has no column `country`, which contract `Paid` promises as string")
+    ]
+    assert not report.passed
+
+
+def test_csv_text_of_a_classified_column_is_masked(tmp_path: Path) -> None:
+    path = tmp_path / "batch.csv"
+    path.write_text("id,pin\na,4711x\n")
+    report = pin_csv(path, contract(ID, ContractField("pin", INT64, classification="pii")))
+    assert only(report).notes == ("for instance id = a, pin = ‹masked›",)
+    assert "4711" not in report.markdown() + repr(report)
+
+
+def test_a_csv_file_that_cannot_be_read_is_the_engine_s_error(tmp_path: Path) -> None:
+    path = tmp_path / "batch.csv"
+    path.write_text("id,country,amount\na,ES\n")
+    with pytest.raises(StrataError, match="E033"):
+        pin_csv(path, BATCH_CONTRACT)
 
 
 # --- what is shown --------------------------------------------------------------------------------------
@@ -465,12 +499,12 @@ Contract `Paid`, **violated**: 5 of 10 promises (3 rows)
 | id | primary key | primary\\_key | **violated** E083 | repeats counted | 1 | id = b |
 | country | enum | enum {ES, MX} | **violated** E082 | values compared | 1 | id = b, country = X\\|X |
 | email | nonnull | nonnull | **violated** E081 | nulls counted | 1 | id = b, email = ‹masked› |
-| n | type | decimal(10,2) | **violated** E080 | read from the data's schema: int64 |  |  |
+| n | type | decimal(10,2) | **violated** E080 | types and columns compared: int64 |  |  |
 | n | nonnull | nonnull | skipped | not asked: the data's columns are not as promised |  |  |
-| id | type | string | checked | read from the data's schema |  |  |
+| id | type | string | checked | types and columns compared |  |  |
 | id | nonnull | primary\\_key | checked | nulls counted |  |  |
-| country | type | string | checked | read from the data's schema |  |  |
-| email | type | string | checked | read from the data's schema |  |  |
+| country | type | string | checked | types and columns compared |  |  |
+| email | type | string | checked | types and columns compared |  |  |
 | country | nonnull | nonnull | proven | type inference: string nonnull, carried from crm.country |  |  |
 """
 
@@ -570,7 +604,7 @@ def test_markdown_law_one_line_a_promise_whatever_the_data_holds(report: PinRepo
 
 
 def test_violations_of_one_table_do_not_change_with_the_order_of_its_promises() -> None:
-    own = contract(*BATCH_FIELDS)
+    own = BATCH_CONTRACT
     turned = replace(own, fields=own.fields[::-1])
     one, other = (pin(Rows(), BATCH, c, now=NOW).diagnostics() for c in (own, turned))
     assert sorted(d.message for d in one) == sorted(d.message for d in other)
