@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ..types import Bool
+from ..types.functions import CATALOG, Kind
 from .expressions import (
     AggregateCall,
     Call,
@@ -127,13 +128,17 @@ def aggregate_rows(input: Relation, keys: Iterable[Item], aggregates: Iterable[A
 
 
 def window_rows(input: Relation, items: Iterable[WindowItem]) -> Window:
-    """The input's columns and one more per item."""
+    """The input's columns and one more per item.
+
+    The order of a call whose result depends on rows that it does not tell apart is completed to a total one.
+    """
     items = tuple(items)
     schema = input.schema
     edges = schema.edges
     for item in items:
         shaping = [*item.call.partition, *(k.expr for k in item.call.order)]
         edges |= edges_of(shaping, schema, Role.WINDOW)
+    items = tuple(replace(i, call=_with_total_order(i.call, schema)) for i in items)
     columns = tuple(
         Column(i.name, i.call.inferred, _union(_marked(a, schema, Transform.DERIVED) for a in i.call.args))
         for i in items
@@ -145,6 +150,17 @@ def window_rows(input: Relation, items: Iterable[WindowItem]) -> Window:
             if len(partition) == len(item.call.partition):
                 keys.add(frozenset({*partition, item.name}))
     return Window(input, items, Schema((*schema.columns, *columns), minimal_keys(keys), edges))
+
+
+PEERS_ALIKE = frozenset({"rank", "dense_rank"})
+"""Window functions that give rows which the order does not tell apart the same result."""
+
+
+def _with_total_order(call: WindowCall, schema: Schema) -> WindowCall:
+    kind = CATALOG[call.function].kind
+    if call.function in PEERS_ALIKE or (kind is Kind.AGGREGATE and call.frame is None):
+        return call
+    return replace(call, order=total_order(call.order, schema))
 
 
 def sort_rows(input: Relation, keys: Iterable[SortKey]) -> Sort:

@@ -40,6 +40,7 @@ from ..types.functions import (
     CATALOG,
     Argument,
     Constant,
+    Kind,
     LiteralValue,
     Resolution,
     SignatureError,
@@ -162,12 +163,19 @@ def call(function: str, *args: Expr) -> Call:
 def aggregate(
     function: str, *args: Expr, grouped: bool, distinct: bool = False, order: tuple[SortKey, ...] = ()
 ) -> AggregateCall:
-    """An aggregate call; `grouped` says that the group has at least one key and so is never empty."""
+    """An aggregate call; `grouped` says that the group has at least one key and so is never empty.
+
+    Where the result depends on an order, rows that `order` does not tell apart are ordered by the arguments, so
+    that every engine gives the same.
+    """
     resolution = CATALOG[function].rule(tuple(map(argument, args)))
     coerced = _coerced(args, resolution)
     result = resolution.result
     if grouped:
-        result = tighten_in_group(result, tuple(a.inferred for a in coerced))
+        result = tighten_in_group(function, result, tuple(a.inferred for a in coerced))
+    if CATALOG[function].ordered:
+        sorted_by = {k.expr for k in order}
+        order += tuple(SortKey(a) for a in coerced if a not in sorted_by)
     return AggregateCall(function, coerced, result, distinct, order)
 
 
@@ -178,9 +186,23 @@ def window(
     order: tuple[SortKey, ...] = (),
     frame: Frame | None = None,
 ) -> WindowCall:
-    """A window call; raises `SignatureError` where no reading exists."""
+    """A window call; raises `SignatureError` where no reading exists.
+
+    An aggregate or an edge of a frame that holds the current row sees at least one row.
+    """
     resolution = CATALOG[function].rule(tuple(map(argument, args)))
-    return WindowCall(function, _coerced(args, resolution), resolution.result, partition, order, frame)
+    coerced = _coerced(args, resolution)
+    result = resolution.result
+    if (CATALOG[function].kind is Kind.AGGREGATE or function in FRAME_EDGES) and _holds_current_row(frame):
+        result = tighten_in_group(function, result, tuple(a.inferred for a in coerced))
+    return WindowCall(function, coerced, result, partition, order, frame)
+
+
+FRAME_EDGES = frozenset({"first_value", "last_value"})
+
+
+def _holds_current_row(frame: Frame | None) -> bool:
+    return frame is None or ((frame.start or 0) <= 0 <= (frame.end or 0))
 
 
 def _coerced(args: tuple[Expr, ...], resolution: Resolution) -> tuple[Expr, ...]:

@@ -81,7 +81,6 @@ STRINGS: dict[str, Callable[..., Value]] = {
     "endswith": lambda text, part: text.endswith(part),
     "contains": lambda text, part: part in text,
     "concat": lambda *parts: "".join(parts),
-    "reverse": lambda text: text[::-1],
     "regexp_replace": regexp_replace,
     "regexp_extract": regexp_extract,
     "md5": lambda text: hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(),

@@ -8,10 +8,21 @@ the examples on every engine and fail where a translation is missing.
 from types import MappingProxyType
 
 from .aggregates import AGGREGATES, tighten_in_group
+from .dates import DATES
+from .maths import MATHS
+from .nested import NESTED
 from .operators import CONDITIONALS, OPERATORS, SYMBOLS, branch_type
 from .signature import Argument, Constant, Example, Function, Kind, LiteralValue, Resolution, SignatureError
+from .strings import HASHES, STRINGS
+from .windows import WINDOWS
 
-CATALOG = MappingProxyType({f.name: f for f in (*OPERATORS, *CONDITIONALS, *AGGREGATES)})
+CATALOG = MappingProxyType(
+    {
+        f.name: f
+        for family in (OPERATORS, CONDITIONALS, STRINGS, DATES, MATHS, NESTED, HASHES, AGGREGATES, WINDOWS)
+        for f in family
+    }
+)
 
 __all__ = [
     "CATALOG",

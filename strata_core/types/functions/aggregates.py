@@ -10,13 +10,36 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..inferred import Inferred
-from ..values import FLOAT64, INT64, Array, Json, Map, Money, Struct, Unknown, is_numeric
+from ..values import (
+    BOOL,
+    FLOAT64,
+    INT64,
+    Array,
+    Bool,
+    Decimal,
+    Float64,
+    Int64,
+    Json,
+    Map,
+    Money,
+    Struct,
+    Unknown,
+    ValueType,
+    is_numeric,
+)
+from .shapes import Parameter, always, takes
 from .signature import Argument, Example, Function, Kind, Resolution, Rule, SignatureError, arity
 
+NULL_OF_FEW = frozenset({"stddev", "variance"})
+"""Aggregates that are null of a single value."""
 
-def tighten_in_group(result: Inferred, arguments: tuple[Inferred, ...]) -> Inferred:
-    """The result of an aggregate under at least one group key (design `language.md`, "Aggregates")."""
-    return result if any(a.nullable for a in arguments) else result.as_nonnull()
+
+def tighten_in_group(function: str, result: Inferred, arguments: tuple[Inferred, ...]) -> Inferred:
+    """The result of an aggregate over rows that are never none (design `language.md`, "Aggregates"): those of a
+    group with at least one key, or of a window frame that holds the current row."""
+    if function in NULL_OF_FEW or any(a.nullable for a in arguments):
+        return result
+    return result.as_nonnull()
 
 
 def _count(arguments: tuple[Argument, ...]) -> Resolution:
@@ -58,6 +81,28 @@ def _extreme(name: str) -> Rule:
 
     return rule
 
+
+def _fixed(name: str, parameter: Parameter, result: ValueType, *, nullable: bool) -> Rule:
+    return takes(f"{name}(x: {parameter.described})", (parameter,), always(result, nullable=nullable))
+
+
+def any_value(name: str, arguments: tuple[Argument, ...]) -> Resolution:
+    """The reading of a function that answers with one of the values of its argument, of whatever type."""
+    arity(arguments, 1, 1, f"{name}(x: T)")
+    (argument,) = arguments
+    if isinstance(argument.type, Unknown):
+        raise SignatureError("E055", "`none` has no type of its own", 0, 'write `cast(none, "int64")`')
+    return Resolution((argument.type,), replace(argument.inferred, nullable=True))
+
+
+def _array_agg(arguments: tuple[Argument, ...]) -> Resolution:
+    resolution = any_value("array_agg", arguments)
+    (argument,) = arguments
+    return replace(resolution, result=Inferred(Array(argument.type, element_nullable=False), nullable=True))
+
+
+CONDITION = Parameter((Bool,), "bool", BOOL)
+SPREAD = Parameter((Int64, Float64, Decimal), "a number", FLOAT64)
 
 AGGREGATES = (
     Function(
@@ -104,5 +149,89 @@ AGGREGATES = (
         _extreme("max"),
         "Largest non-null value (NaN is largest); null of none.",
         (Example("max(x)", 2, (2, None, 1)), Example("max(x)", None, (None,))),
+    ),
+    Function(
+        "any",
+        Kind.AGGREGATE,
+        "aggregates",
+        "any(x: bool) -> bool",
+        _fixed("any", CONDITION, BOOL, nullable=True),
+        "Whether one of the non-null values is true; null of none.",
+        (Example("any(x)", True, (False, None, True)), Example("any(x)", False, (False, False))),
+    ),
+    Function(
+        "all",
+        Kind.AGGREGATE,
+        "aggregates",
+        "all(x: bool) -> bool",
+        _fixed("all", CONDITION, BOOL, nullable=True),
+        "Whether all non-null values are true; null of none.",
+        (Example("all(x)", False, (False, None, True)), Example("all(x)", True, (True, None))),
+    ),
+    Function(
+        "count_if",
+        Kind.AGGREGATE,
+        "aggregates",
+        "count_if(x: bool) -> int64 nonnull",
+        _fixed("count_if", CONDITION, INT64, nullable=False),
+        "For how many rows the condition is true; never null.",
+        (Example("count_if(x)", 1, (True, None, False)), Example("count_if(x)", 0, (None, False))),
+    ),
+    Function(
+        "median",
+        Kind.AGGREGATE,
+        "aggregates",
+        "median(x: number) -> float64",
+        _fixed("median", SPREAD, FLOAT64, nullable=True),
+        "The middle value, or halfway between the two middle ones; null of none.",
+        (Example("median(x)", 2.0, (3, 1, 2)), Example("median(x)", 1.5, (1, 2, None))),
+    ),
+    Function(
+        "variance",
+        Kind.AGGREGATE,
+        "aggregates",
+        "variance(x: number) -> float64",
+        _fixed("variance", SPREAD, FLOAT64, nullable=True),
+        "The sample variance (over n - 1), reproducible to the bit; null of fewer than two values.",
+        (Example("variance(x)", 2.0, (1, 3, None)), Example("variance(x)", None, (1, None))),
+    ),
+    Function(
+        "stddev",
+        Kind.AGGREGATE,
+        "aggregates",
+        "stddev(x: number) -> float64",
+        _fixed("stddev", SPREAD, FLOAT64, nullable=True),
+        "The square root of the sample variance; null of fewer than two values.",
+        (Example("stddev(x)", 2.0, (1, 3, 5)), Example("stddev(x)", None, (1,))),
+    ),
+    Function(
+        "array_agg",
+        Kind.AGGREGATE,
+        "aggregates",
+        "array_agg(x: T) -> array(T nonnull)",
+        _array_agg,
+        "The non-null values in the given order; null of none.",
+        (Example("array_agg(x)", [1, 2], (2, None, 1)), Example("array_agg(x)", ["b", "b"], ("b", "b"))),
+        ordered=True,
+    ),
+    Function(
+        "first",
+        Kind.AGGREGATE,
+        "aggregates",
+        "first(x: T) -> T",
+        lambda arguments: any_value("first", arguments),
+        "The value, perhaps null, in the first row of the given order; null of no row.",
+        (Example("first(x)", 1, (2, None, 1)), Example("first(x)", "a", ("b", "a"))),
+        ordered=True,
+    ),
+    Function(
+        "last",
+        Kind.AGGREGATE,
+        "aggregates",
+        "last(x: T) -> T",
+        lambda arguments: any_value("last", arguments),
+        "The value, perhaps null, in the last row of the given order; null of no row.",
+        (Example("last(x)", 2, (2, 1)), Example("last(x)", None, (2, None, 1))),
+        ordered=True,
     ),
 )

@@ -35,6 +35,7 @@ from ..values import (
     ValueType,
     is_numeric,
 )
+from .shapes import pattern
 from .signature import Argument, Example, Function, Kind, Resolution, Rule, SignatureError, any_nullable, arity
 
 SYMBOLS = {
@@ -77,6 +78,24 @@ def decimal_of(value: int | float | decimal.Decimal) -> Decimal | None:
     scale = max(0, -exponent)
     precision = max(len(digits) + max(0, exponent), scale, 1)
     return Decimal(precision, scale) if precision <= MAX_PRECISION else None
+
+
+def as_factor(argument: Argument) -> Argument:
+    """A float literal read as a decimal of its own digits (lossless); anything else as it is."""
+    value = argument.constant.value if argument.constant else None
+    if not isinstance(value, float) or not isinstance(argument.type, Float64):
+        return argument
+    exact = decimal_of(value)
+    return argument if exact is None else replace(argument, inferred=replace(argument.inferred, type=exact))
+
+
+def readable_beside(literal: Argument, beside: Argument) -> Argument:
+    """`literal`, where it is one and loses nothing, as a value of the type of the argument beside it."""
+    adapted = _adapt(literal, beside)
+    if adapted.constant is None or isinstance(adapted.constant.value, bool):
+        return adapted
+    lossless = isinstance(adapted.type, Int64) and isinstance(beside.type, Float64)
+    return replace(adapted, inferred=replace(adapted.inferred, type=FLOAT64)) if lossless else adapted
 
 
 def adapt_literals(left: Argument, right: Argument) -> tuple[Argument, Argument]:
@@ -211,7 +230,7 @@ def _scaled_money(name: str) -> Rule:
 
     def rule(arguments: tuple[Argument, ...]) -> Resolution:
         left, right, digits, mode = arguments
-        left, right = adapt_literals(left, right)
+        right = as_factor(right)
         if isinstance(right.type, Money) and name == "money_multiply":
             raise ValueError("the money operand stands first")
         match left.type, right.type:
@@ -322,6 +341,8 @@ def _pattern(name: str) -> Rule:
                 raise SignatureError(
                     "E050", f"`{name}` takes strings, not {argument.type}", position, 'cast first: `cast(x, "string")`'
                 )
+        if name == "rlike":
+            pattern(arguments, 1, "text rlike literal")
         return Resolution((STRING, STRING), Inferred(BOOL, any_nullable(arguments)))
 
     return rule

@@ -92,8 +92,10 @@ class Function:
     """A row of the catalog.
 
     `words` names argument positions that take a bare word (`date_trunc(placed, day)`) and the words
-    accepted there. `ordered` marks aggregates whose result depends on the order of rows. `surface`
-    is false for operators, which have a syntax of their own instead of a name.
+    accepted there. `keywords` maps the name of a keyword argument to the word that stands for it behind its
+    value: `date_add(x, days: 3)` is `date_add(x, 3, day)`. `ordered` marks aggregates and windows whose result
+    depends on the order of rows. `surface` is false for operators, which have a syntax of their own instead of
+    a name.
     """
 
     name: str
@@ -106,6 +108,7 @@ class Function:
     words: dict[int, frozenset[str]] = field(default_factory=dict)
     ordered: bool = False
     surface: bool = True
+    keywords: dict[str, str] = field(default_factory=dict)
 
 
 def arity(arguments: tuple[Argument, ...], least: int, most: int | None, signature: str) -> None:
