@@ -169,10 +169,10 @@ def spelled_age(age: timedelta) -> str:
     """An age in the largest unit that divides it.
 
     >>> spelled_age(timedelta(days=2)), spelled_age(timedelta(minutes=90))
-    ('2d', '90m')
+    ('2d', '90min')
     """
     seconds = age // timedelta(seconds=1)
-    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds % size == 0:
             return f"{seconds // size}{unit}"
     return f"{seconds}s"
