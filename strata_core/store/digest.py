@@ -79,7 +79,7 @@ def size(array: pa.Array) -> int:
         return size(array.flatten())
     if types.is_list(type_) or types.is_map(type_):
         return 4 * len(array) + size(_as_list(array).flatten())
-    return len(array) * max(1, type_.bit_width // 8)
+    return len(array) * max(1, int(type_.bit_width) // 8)
 
 
 def _streams(array: pa.Array) -> Iterator[memoryview]:

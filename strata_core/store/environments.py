@@ -96,9 +96,12 @@ class Environment:
         while True:
             head = self.head()
             now = next_instant(head.at)
-            dated = {m: _dated(p, head.models.get(m), now) for m, p in changes.items()}
-            models = {m: p for m, p in {**head.models, **dated}.items() if m not in removed}
-            lost = _lost(base, head, changes, removed) | _outdated(models, reads)
+            wanted: dict[str, Pointer | None] = {
+                **{model: _dated(p, head.models.get(model), now) for model, p in changes.items()},
+                **dict.fromkeys(removed),
+            }
+            models = {m: p for m, p in {**head.models, **wanted}.items() if p is not None}
+            lost = _lost(base, head, wanted) | _outdated(models, reads)
             if lost:
                 raise StrataError(self._lost_to(head, base, lost))
             payload = _payload(models, message, tags, None)
@@ -142,14 +145,12 @@ def _dated(pointer: Pointer, live: Pointer | None, now: Instant) -> Pointer:
     return replace(pointer, published_at=now)
 
 
-def _lost(
-    base: EnvironmentVersion, head: EnvironmentVersion, changes: Mapping[str, Pointer], removed: Set[str]
-) -> frozenset[str]:
+def _lost(base: EnvironmentVersion, head: EnvironmentVersion, wanted: Mapping[str, Pointer | None]) -> frozenset[str]:
     """The models of ours that differ between `base` and `head`, but for those that `head` has as we want them."""
     return frozenset(
         model
-        for model in {*changes, *removed}
-        if not _same(base.models.get(model), theirs := head.models.get(model)) and not _same(changes.get(model), theirs)
+        for model, ours in wanted.items()
+        if not _same(base.models.get(model), theirs := head.models.get(model)) and not _same(ours, theirs)
     )
 
 

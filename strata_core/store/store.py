@@ -72,11 +72,12 @@ class Store:
             raise
 
     def adopt(self, candidate: Candidate, address: str, provenance: Mapping[str, JSON]) -> Artifact:
-        """Moves a candidate to its content address in one step and returns the artifact there.
+        """Moves a candidate to its content address in one step and returns the artifact there; the candidate is
+        used up, also when this raises.
 
         An artifact that is there already with the same digest is kept and returned, replaced only when it is
         damaged. E094 when it has another digest: the computation is not deterministic, or the address leaves
-        an input out. E092 when the disk refuses; the candidate then stays staged and may be adopted again.
+        an input out. E092 when the disk refuses.
         """
         from .arrow_schema import fields_of
 
@@ -94,13 +95,18 @@ class Store:
             provenance=provenance,
         )
         target = self._artifact(candidate.table, address)
-        disk.write_file(candidate.directory / manifest.NAME, manifest.encode(described))
-        disk.sync_directory(candidate.directory)
-        while not disk.move_directory(candidate.directory, target):
-            existing = self._keep_or_clear(target, candidate, address)
-            if existing is not None:
+        try:
+            disk.write_file(candidate.directory / manifest.NAME, manifest.encode(described))
+            disk.sync_directory(candidate.directory)
+            while not disk.move_directory(candidate.directory, target):
+                existing = self._keep_or_clear(target, candidate, address)
+                if existing is not None:
+                    candidate.discard()
+                    return existing
+        except BaseException:
+            with suppress(StrataError):  # the first fault is the one to report
                 candidate.discard()
-                return existing
+            raise
         return Artifact(target, address, described)
 
     def find(self, table: str, address: str) -> Artifact | None:

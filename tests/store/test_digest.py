@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import struct
 from datetime import date, datetime
@@ -158,7 +159,7 @@ def table(rows: list[dict[str, Any]]) -> pa.Table:
 def test_batch_boundaries_are_no_content(rows: list[dict[str, Any]], cuts: list[int]) -> None:
     whole = table(rows)
     edges = [0, *sorted(min(c, len(rows)) for c in cuts), len(rows)]
-    pieces = [b for a, e in zip(edges, edges[1:], strict=False) for b in whole.slice(a, e - a).to_batches()]
+    pieces = [b for a, e in itertools.pairwise(edges) for b in whole.slice(a, e - a).to_batches()]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(writer, "BLOCK_ROWS", 4)
         assert digest_of(SCHEMA, pieces) == digest_of(SCHEMA, whole.combine_chunks().to_batches())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import threading
 from collections.abc import Iterator
@@ -54,7 +55,7 @@ def test_the_same_rows_have_the_same_bytes_however_they_arrive(
     whole = pa.Table.from_pylist(rows, SCHEMA)
     arriving = whole.cast(pa.schema([SCHEMA.field(0), ("s", pa.large_string()), SCHEMA.field(2)])) if large else whole
     edges = [0, *sorted(min(c, len(rows)) for c in cuts), len(rows)]
-    pieces = [b for a, e in zip(edges, edges[1:], strict=False) for b in arriving.slice(a, e - a).to_batches()]
+    pieces = [b for a, e in itertools.pairwise(edges) for b in arriving.slice(a, e - a).to_batches()]
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as one, TemporaryDirectory() as other:
         patch.setattr(writer, "BLOCK_ROWS", 4)
         patch.setattr(writer, "PART_BLOCKS", 3)

@@ -1,0 +1,234 @@
+"""Every step of a publication, failing or fatal: after any of them the store is as before or as after.
+
+The store calls the operating system in few ways; each is intercepted. A *fault* makes one call raise (before
+or after it took effect) and lets the program react. A *kill* lets no later call take effect, so that nothing
+cleans up. A *power cut* keeps only what was synced: files whose content was, names whose folder was.
+"""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from strata_core.diagnostics import StrataError
+from strata_core.store import EnvironmentVersion, Store, disk
+
+CALLS = ("link", "rename", "fsync", "unlink", "rmdir", "mkdir")
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+@contextmanager
+def intercepted(around: Callable[[str, Any, Callable[[], Any]], Any]) -> Iterator[None]:
+    """Every call that changes the disk goes through `around(name, first argument, call)`."""
+
+    def through(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *arguments, **options: around(name, arguments[0], lambda: real(*arguments, **options))
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in CALLS:
+            patch.setattr(os, name, through(name, getattr(os, name)))
+        patch.setattr(disk, "open", through("open", builtins.open), raising=False)
+        yield
+
+
+@dataclass
+class Failure:
+    """Raises `error` at the `at`-th call, before it takes effect or after; a kill then stops all later calls."""
+
+    at: int
+    after: bool
+    error: BaseException
+    seen: int = 0
+
+    def __call__(self, name: str, what: Any, call: Callable[[], Any]) -> Any:
+        self.seen += 1
+        if self.seen > self.at and isinstance(self.error, Killed):
+            raise self.error
+        if self.seen != self.at:
+            return call()
+        if self.after:
+            call()
+        raise self.error
+
+
+def publish_first(store: Store, rows: Any) -> None:
+    prod = store.environment("prod")
+    prod.publish(prod.head(), {"orders": rows.pointer(rows.adopt(store, "orders", 9))}, message="first")
+
+
+def publish(store: Store, rows: Any) -> EnvironmentVersion:
+    """Two models, computed and published together on version 1."""
+    prod = store.environment("prod")
+    base = prod.head()
+    changes = {}
+    for model, values in (("orders", (1, 2, 3)), ("customers", (4, 5))):
+        changes[model] = rows.pointer(rows.adopt(store, model, *values))
+    return prod.publish(base, changes, message="second")
+
+
+OLD = {"orders": [9]}
+NEW = {"orders": [1, 2, 3], "customers": [4, 5]}
+
+
+def visible(root: Path, rows: Any) -> dict[str, list[int]]:
+    """What a reader sees that opens the store: verified rows of every live model."""
+    store = Store.open(root, create=False)
+    seen = {}
+    for model, pointer in store.environment("prod").head().models.items():
+        artifact = store.artifact(model, pointer)
+        assert artifact.verify() == ()
+        seen[model] = rows.read(store, artifact)
+    return seen
+
+
+def recovers(root: Path, rows: Any) -> None:
+    """The next apply works, whatever was left, and staging can be swept to nothing."""
+    store = Store.open(root)
+    publish(store, rows)
+    assert visible(root, rows) == NEW
+    store.sweep_staging(timedelta(seconds=-1))
+    assert disk.names_in(root / "staging") == ()
+
+
+def calls_of_a_publication(store: Store, rows: Any) -> int:
+    names = []
+    with intercepted(lambda name, what, call: (names.append(name), call())[1]):
+        publish(store, rows)
+    return len(names)
+
+
+def fresh_stores(tmp_path: Path, rows: Any) -> Callable[[], Store]:
+    numbers = iter(range(10_000))
+
+    def make() -> Store:
+        store = Store.open(tmp_path / f"store-{next(numbers)}")
+        publish_first(store, rows)
+        return store
+
+    return make
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_kill_at_any_call_leaves_the_old_version_or_the_new_one(tmp_path: Path, rows: Any, after: bool) -> None:
+    make = fresh_stores(tmp_path, rows)
+    outcomes = []
+    for at in range(1, calls_of_a_publication(make(), rows) + 1):
+        store = make()
+        with intercepted(Failure(at, after, Killed())), pytest.raises(Killed):
+            publish(store, rows)
+        seen = visible(store.root, rows)
+        assert seen in (OLD, NEW)
+        outcomes.append(seen == NEW)
+        recovers(store.root, rows)
+    assert outcomes == sorted(outcomes)  # one moment at which the version changes
+    assert True in outcomes
+    assert False in outcomes
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EIO])
+@pytest.mark.parametrize("after", [False, True])
+def test_a_fault_at_any_call_is_said_and_leaves_nothing_half(tmp_path: Path, rows: Any, after: bool, code: int) -> None:
+    make = fresh_stores(tmp_path, rows)
+    for at in range(1, calls_of_a_publication(make(), rows) + 1):
+        store = make()
+        try:
+            with intercepted(Failure(at, after, OSError(code, os.strerror(code)))):
+                publish(store, rows)
+        except StrataError as error:
+            codes, fixes = {d.code for d in error.diagnostics}, [d.fix for d in error.diagnostics]
+            assert_said(codes, fixes, str(error), store.root)
+            assert visible(store.root, rows) in (OLD, NEW)
+        else:
+            assert visible(store.root, rows) == NEW  # only the removal of a temporary file failed
+        recovers(store.root, rows)
+
+
+def assert_said(codes: set[str], fixes: list[str | None], text: str, root: Path) -> None:
+    assert codes == {"E092"}
+    assert all(fixes)
+    assert str(root) in text
+
+
+@dataclass
+class Disk:
+    """What a power cut would leave of the folder `root`: the contents and names that were synced, by inode."""
+
+    root: Path
+    paths: dict[int, Path] = field(default_factory=dict)
+    contents: dict[int, bytes] = field(default_factory=dict)
+    names: dict[int, dict[str, int]] = field(default_factory=dict)
+    cuts: list[tuple[dict[int, bytes], dict[int, dict[str, int]]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.names[os.stat(self.root).st_ino] = {}
+
+    def __call__(self, name: str, what: Any, call: Callable[[], Any]) -> Any:
+        result = call()
+        if name in ("open", "mkdir"):
+            inode = os.stat(what).st_ino
+            self.paths[inode] = Path(what)
+            self.contents.pop(inode, None)
+            self.names.pop(inode, None)
+            if name == "mkdir":
+                self.names[inode] = {}
+        elif name == "fsync":
+            self._sync(what)
+        self.cuts.append((dict(self.contents), dict(self.names)))
+        return result
+
+    def _sync(self, handle: int) -> None:
+        status = os.fstat(handle)
+        if stat.S_ISDIR(status.st_mode):
+            self.names[status.st_ino] = {
+                name: os.stat(name, dir_fd=handle, follow_symlinks=False).st_ino for name in os.listdir(handle)
+            }
+        else:
+            self.contents[status.st_ino] = self.paths[status.st_ino].read_bytes()
+
+    def restore(self, cut: int, target: Path) -> None:
+        """Builds at `target` what is found after a power cut that follows the call of that number."""
+        contents, names = self.cuts[cut]
+
+        def build(inode: int, path: Path) -> None:
+            if inode in names:
+                path.mkdir()
+                for name, child in names[inode].items():
+                    build(child, path / name)
+            else:
+                path.write_bytes(contents.get(inode, b""))
+
+        build(os.stat(self.root).st_ino, target)
+
+
+def test_a_power_cut_loses_nothing_that_was_published_and_shows_nothing_that_was_not(tmp_path: Path, rows: Any) -> None:
+    (tmp_path / "disk").mkdir()
+    recorded = Disk(tmp_path / "disk")
+    with intercepted(recorded):
+        store = Store.open(tmp_path / "disk" / "store")
+        opened = len(recorded.cuts) - 1
+        publish_first(store, rows)
+        first = len(recorded.cuts) - 1
+        publish(store, rows)
+    assert len(recorded.cuts) > 40
+    seen = []
+    for cut in range(opened, len(recorded.cuts)):
+        recorded.restore(cut, tmp_path / f"cut-{cut}")
+        seen.append(visible(tmp_path / f"cut-{cut}" / "store", rows))
+        recovers(tmp_path / f"cut-{cut}" / "store", rows)
+    order = [[{}, OLD, NEW].index(found) for found in seen]
+    assert order == sorted(order)
+    assert seen[first - opened] == OLD
+    assert seen[-1] == NEW
