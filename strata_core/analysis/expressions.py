@@ -17,7 +17,7 @@ from ..language import ast
 from ..relation.expressions import Expr, call, cast, literal
 from ..types import Bool, Decimal, Money, Unknown
 from ..types.functions import CATALOG, Function, Kind, SignatureError
-from ..types.functions.operators import decimal_of
+from ..types.functions.operands import decimal_of
 from .names import Report, unknown
 from .types import Domains, spelled_type
 
@@ -175,8 +175,8 @@ def _call(node: ast.Call, context: Context) -> Expr | None:
         case _:
             pass
     function = find_function(node, context)
-    values = arguments(node, function, context)
-    if function is None or values is None:
+    given = arguments(node, function, context) if function is not None else None
+    if function is None or given is None:
         return None
     match function.kind:
         case Kind.AGGREGATE:
@@ -193,7 +193,7 @@ def _call(node: ast.Call, context: Context) -> Expr | None:
             if node.star or node.distinct:
                 report_distinct(node, context)
                 return None
-            return resolved(lambda: call(function.name, *values), node.span, node.arguments, context)
+            return resolved(lambda: call(function.name, *given.values), node.span, given.nodes, context)
 
 
 def find_function(node: ast.Call, context: Context) -> Function | None:
@@ -206,21 +206,40 @@ def find_function(node: ast.Call, context: Context) -> Function | None:
     return function
 
 
-def arguments(node: ast.Call, function: Function | None, context: Context) -> Sequence[Expr] | None:
-    """The typed arguments of a call, bare words among them; all are looked at, also where one is in error."""
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The typed arguments of a call, and where each is written."""
+
+    values: Sequence[Expr]
+    nodes: Sequence[ast.Expr]
+
+
+def arguments(node: ast.Call, function: Function, context: Context) -> Arguments | None:
+    """The arguments of a call, bare words among them; all are looked at, also where one is in error.
+
+    A keyword stands for a value and a word: `date_add(x, days: 3)` is `date_add(x, 3, day)`.
+    """
     values = [_argument(n, i, function, context) for i, n in enumerate(node.arguments)]
+    nodes = [*node.arguments]
     for keyword in node.keywords:
-        message = f"`{node.function}` has no argument `{keyword.name}`"
-        fix = f"the signature is `{function.signature}`" if function else None
-        context.report(Diagnostic("E060", message, keyword.name.span, fix=fix))
+        value = expression(keyword.value, context)
+        word = function.keywords.get(keyword.name.text)
+        if word is None:
+            message = f"`{node.function}` has no argument `{keyword.name}`"
+            fix = f"the signature is `{function.signature}`"
+            if function.keywords:
+                context.report(unknown("E060", message, keyword.name, function.keywords.keys(), fix))
+            else:
+                context.report(Diagnostic("E060", message, keyword.name.span, fix=fix))
+            value = None
+        values += [value, literal(word)]
+        nodes += [keyword.value, keyword.value]
     known = [v for v in values if v is not None]
-    if len(known) < len(values) or node.keywords:
-        return None
-    return exact(node.arguments, known)
+    return Arguments(exact(nodes, known), nodes) if len(known) == len(values) else None
 
 
-def _argument(node: ast.Expr, position: int, function: Function | None, context: Context) -> Expr | None:
-    words = function.words.get(position) if function else None
+def _argument(node: ast.Expr, position: int, function: Function, context: Context) -> Expr | None:
+    words = function.words.get(position)
     if words is None:
         return expression(node, context)
     match node:
@@ -232,7 +251,7 @@ def _argument(node: ast.Expr, position: int, function: Function | None, context:
             word, name = "", ast.Name("", node.span)
     if word in words:
         return literal(word)
-    context.report(unknown("E060", f"`{function.name if function else ''}` takes a word here", name, words))
+    context.report(unknown("E060", f"`{function.name}` takes a word here", name, words))
     return None
 
 

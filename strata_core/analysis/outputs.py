@@ -15,7 +15,7 @@ from ..relation.build import ref
 from ..relation.expressions import Expr, Literal, coerce
 from ..relation.nodes import Relation
 from ..types import Decimal, Unknown, widens
-from ..types.functions.operators import decimal_of
+from ..types.functions.operands import decimal_of
 from .expressions import Context, expression, unresolved
 from .names import Report, duplicate, unknown
 from .scope import Scope, fresh, table_columns

@@ -46,7 +46,7 @@ from ..types.functions import (
     SignatureError,
     tighten_in_group,
 )
-from ..types.functions.operators import decimal_of
+from ..types.functions.operands import decimal_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from ..types import Inferred, union_of_values
-from ..types.functions.operators import COMPARISONS
+from ..types.functions.comparison import COMPARISONS
 from .expressions import Call, Cast, ColumnRef, Expr, Literal, conjuncts
 from .schema import Column
 

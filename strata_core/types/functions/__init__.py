@@ -8,10 +8,13 @@ the examples on every engine and fail where a translation is missing.
 from types import MappingProxyType
 
 from .aggregates import AGGREGATES, tighten_in_group
+from .arithmetic import ARITHMETIC
+from .comparison import PREDICATES
+from .conditionals import CONDITIONALS
 from .dates import DATES
 from .maths import MATHS
 from .nested import NESTED
-from .operators import CONDITIONALS, OPERATORS, SYMBOLS, branch_type
+from .operands import SYMBOLS, branch_type
 from .signature import Argument, Constant, Example, Function, Kind, LiteralValue, Resolution, SignatureError
 from .strings import HASHES, STRINGS
 from .windows import WINDOWS
@@ -19,7 +22,7 @@ from .windows import WINDOWS
 CATALOG = MappingProxyType(
     {
         f.name: f
-        for family in (OPERATORS, CONDITIONALS, STRINGS, DATES, MATHS, NESTED, HASHES, AGGREGATES, WINDOWS)
+        for family in (ARITHMETIC, PREDICATES, CONDITIONALS, STRINGS, DATES, MATHS, NESTED, HASHES, AGGREGATES, WINDOWS)
         for f in family
     }
 )

@@ -22,7 +22,7 @@ from ..values import (
     Unknown,
     ValueType,
 )
-from .operators import as_factor, branch_type, comparable, readable_beside
+from .operands import as_factor, branch_type, comparable, readable_beside
 from .shapes import AMOUNT, NUMBER, Parameter, always, constant, misfit, same_type, takes, whole_constant
 from .signature import Argument, Example, Function, Kind, Resolution, Rule, SignatureError, any_nullable, arity
 

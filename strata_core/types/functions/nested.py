@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..inferred import Inferred
 from ..values import BOOL, INT64, JSON, STRING, Array, Json, Map, String, Struct, StructField, Unknown, ValueType
-from .operators import branch_type, readable_beside
+from .operands import branch_type, readable_beside
 from .shapes import TEXT, WHOLE, Parameter, always, constant, misfit, same_type, takes
 from .signature import Argument, Example, Function, Kind, Resolution, Rule, SignatureError, any_nullable, arity
 

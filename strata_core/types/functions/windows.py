@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..inferred import Inferred
 from ..values import INT64
 from .aggregates import any_value
-from .operators import branch_type
+from .operands import branch_type
 from .shapes import always, takes, whole_constant
 from .signature import Argument, Example, Function, Kind, Resolution, Rule, arity
 
