@@ -1,0 +1,56 @@
+"""The repository's own code location: real flights through dbt, Strata models on them, all their checks."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+from dagster_dbt import DbtCliResource, DbtProject, dbt_assets
+
+from strata_dagster import (
+    StrataProject,
+    StrataResource,
+    StrataRunConfig,
+    last_known_good_checks,
+    observable_sources,
+    strata_assets,
+)
+from strata_dagster.dbt import with_data_versions
+
+ROOT = Path(__file__).resolve().parent
+
+dbt_project = DbtProject(project_dir=ROOT / "dbt_project")
+dbt_project.prepare_if_dev()
+if not dbt_project.manifest_path.exists():
+    raise dg.DagsterInvalidDefinitionError(
+        "dbt_project/ has not been parsed: run `make staged`, or `dbt parse` in dbt_project/"
+    )
+strata_project = StrataProject(ROOT)
+
+# `.venv/bin/dagster` runs without its environment being activated: dbt lies beside Python, not on the PATH.
+DBT = shutil.which("dbt", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])) or "dbt"
+
+
+@dbt_assets(manifest=dbt_project.manifest_path, project=dbt_project)
+def staging(context: dg.AssetExecutionContext, dbt: DbtCliResource) -> Iterator[Any]:
+    """The flights data as dbt stages it, under its contracts and tests."""
+    yield from with_data_versions(dbt.cli(["build"], context=context).stream(), strata_project)
+
+
+@strata_assets(project=strata_project)
+def models(context: dg.AssetExecutionContext, strata: StrataResource, config: StrataRunConfig) -> Iterator[Any]:
+    """The Strata models, each published only when it keeps its contract."""
+    yield from strata.apply(context, recompute=config.recompute).stream()
+
+
+defs = dg.Definitions(
+    assets=[staging, models, *observable_sources(project=strata_project)],
+    asset_checks=[last_known_good_checks(project=strata_project)],
+    resources={
+        "dbt": DbtCliResource(project_dir=dbt_project, dbt_executable=DBT),
+        "strata": StrataResource(project_dir=strata_project),
+    },
+)

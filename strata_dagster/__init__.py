@@ -1,0 +1,27 @@
+"""Strata in Dagster: each model an asset that is guarded by its contract, in one graph with what it reads.
+
+    project = StrataProject("path/to/project")
+
+    @strata_assets(project=project)
+    def models(context: AssetExecutionContext, strata: StrataResource):
+        yield from strata.apply(context).stream()
+
+The conventions are those of dagster-dbt (docs/dagster.md).
+"""
+
+from .assets import strata_assets
+from .checks import last_known_good_checks
+from .project import StrataProject
+from .resource import StrataResource, StrataRunConfig
+from .sources import observable_sources
+from .translator import DagsterStrataTranslator
+
+__all__ = [
+    "DagsterStrataTranslator",
+    "StrataProject",
+    "StrataResource",
+    "StrataRunConfig",
+    "last_known_good_checks",
+    "observable_sources",
+    "strata_assets",
+]

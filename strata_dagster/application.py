@@ -1,0 +1,114 @@
+"""One apply inside a Dagster run: the loop over models is the core's, the events are Dagster's.
+
+What is live afterwards is materialized, and nothing else: a candidate that its pin refuses leaves a failing check
+on the previous materialization and no materialization (design `dagster.md`, first row of its table). Every selected
+check is told something on every path, since a blocking check without a result would let pass what is downstream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from dagster import AssetCheckResult, AssetExecutionContext, AssetObservation, Failure, MaterializeResult
+
+from strata_core.diagnostics import Diagnostic, StrataError
+from strata_core.planning.apply import apply_plan
+from strata_core.planning.project import Project, compile_, open_project
+from strata_core.planning.results import Event, Finished, Outcome, Published, Started
+from strata_core.planning.workspace import Workspace, open_workspace
+
+from . import events
+from .project import findings
+from .runlog import RunLog
+from .selection import Selection, selection_of
+from .telling import Telling
+
+TRANSIENT = frozenset({"E033", "E091", "E092", "E093"})
+"""What a repetition may mend: a file that could not be read, memory or disk, the store, another apply."""
+
+Told = MaterializeResult[None] | AssetCheckResult | AssetObservation
+
+
+@dataclass(frozen=True, slots=True)
+class StrataApplication:
+    """An apply of what `context` selects, in `environment`. Made by `StrataResource.apply`."""
+
+    context: AssetExecutionContext
+    root: Path
+    environment: str
+    force: bool
+
+    def stream(self) -> Iterator[Told]:
+        """Carry it out. Raises `Failure` at the end where a model was violated or failed."""
+        selection = selection_of(self.context)
+        project: Project | None = None
+        try:
+            project = open_project(project=self.root)
+            workspace = self._workspace(project)
+        except StrataError as error:
+            yield from (events.unknown(key, error.diagnostics) for key in selection.checks.values())
+            raise self._stopped(error, project) from None
+        for name, key in selection.sources.items():
+            if name in workspace.sources:
+                yield events.observation(key, workspace.sources[name])
+        yield from self._applied(workspace, selection)
+
+    def _workspace(self, project: Project) -> Workspace:
+        compiled = compile_(project)
+        errors = [d for d in compiled.diagnostics if d.blocks]
+        if errors:
+            raise StrataError(*errors)
+        workspace = open_workspace(project, self.environment, compiled)
+        workspace.store.sweep_staging()
+        return workspace
+
+    def _applied(self, workspace: Workspace, selection: Selection) -> Iterator[Told]:
+        plan = workspace.plan(selection.models, with_upstream=False, force=self.force)
+        log = RunLog(self.context.log, workspace.project)
+        telling = Telling(workspace, selection, plan)
+        stream = apply_plan(
+            workspace,
+            plan,
+            workspace.engine(),
+            publish=workspace.project.config.environment(self.environment).publish,
+            message=f"Dagster run {self.context.run_id}",
+            tags={"dagster/run_id": self.context.run_id},
+            progress=log.progress,
+        )
+        try:
+            with closing_iterator(stream) as happened:
+                for event in happened:
+                    match event:
+                        case Started():
+                            log.started(event)
+                        case Finished(result=result):
+                            log.finished(result)
+                            telling.finished(result)
+                        case Published(version=version, models=models):
+                            log.published(self.environment, version)
+                            yield from telling.published(version, frozenset(models))
+                        case Outcome():
+                            yield from telling.ended(event)
+        except StrataError as error:
+            yield from telling.stopped(error.diagnostics)
+            raise self._stopped(error, workspace.project) from None
+        faults = telling.faults()
+        if faults:
+            raise Failure(telling.summary(), allow_retries=transient(faults))
+
+    def _stopped(self, error: StrataError, project: Project | None) -> Failure:
+        self.context.log.error(findings(error.diagnostics, project))
+        return Failure(f"Strata stopped: {error}", allow_retries=transient(error.diagnostics))
+
+
+def transient(diagnostics: Iterable[Diagnostic]) -> bool:
+    """Whether a repetition may mend all of it. A broken promise is not mended so: the same data break it again."""
+    return all(d.code in TRANSIENT for d in diagnostics)
+
+
+def closing_iterator(stream: Iterator[Event]) -> closing[Iterator[Event]]:
+    """Ends an apply that is left early, so that it removes its candidate."""
+    return closing(stream)  # type: ignore[type-var]

@@ -1,0 +1,85 @@
+"""`@strata_assets`: the models of a project as one subsettable multi-asset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from dagster import (
+    AssetCheckSpec,
+    AssetKey,
+    AssetsDefinition,
+    AssetSpec,
+    BackfillPolicy,
+    DagsterInvalidDefinitionError,
+    RetryPolicy,
+    multi_asset,
+)
+
+from strata_core.diagnostics.suggest import nearest
+
+from .project import StrataProject
+from .translator import DagsterStrataTranslator, asset_keys
+
+WRITE_PIN = "write_pin"
+PIN_DESCRIPTION = (
+    "The candidate keeps its contract: types, nullability, enums, keys, nested values, freshness. "
+    "One that does not is not published, and the last-known-good stays live."
+)
+
+
+def strata_assets(
+    *,
+    project: StrataProject,
+    name: str | None = None,
+    select: Collection[str] | None = None,
+    exclude: Collection[str] = (),
+    translator: DagsterStrataTranslator | None = None,
+    retry_policy: RetryPolicy | None = None,
+    op_tags: dict[str, Any] | None = None,
+    pool: str | None = None,
+) -> Callable[[Callable[..., Any]], AssetsDefinition]:
+    """One op that applies the models of `project`, each with a blocking `write_pin` check.
+
+    `select` and `exclude` are names of models (all, by default). `retry_policy` repeats what a repetition may
+    mend, such as a full disk; a violated contract is never tried again. Raises `DagsterInvalidDefinitionError`
+    where the project does not compile or a name is no model.
+
+        @strata_assets(project=project)
+        def models(context: AssetExecutionContext, strata: StrataResource):
+            yield from strata.apply(context).stream()
+    """
+    specs = strata_asset_specs(project, translator or DagsterStrataTranslator(), select, exclude)
+    return multi_asset(
+        name=name,
+        specs=specs,
+        check_specs=[write_pin_spec(spec.key) for spec in specs],
+        can_subset=True,
+        retry_policy=retry_policy,
+        op_tags=op_tags,
+        pool=pool,
+        backfill_policy=BackfillPolicy.single_run(),
+    )
+
+
+def strata_asset_specs(
+    project: StrataProject,
+    translator: DagsterStrataTranslator,
+    select: Collection[str] | None = None,
+    exclude: Collection[str] = (),
+) -> list[AssetSpec]:
+    """The specs of the selected models, in topological order."""
+    models = project.outline.models
+    for asked in (*(select or ()), *exclude):
+        if asked not in models:
+            close = nearest(asked, tuple(models))
+            known = f"did you mean `{close}`?" if close else f"models are {', '.join(sorted(models)[:8])}"
+            raise DagsterInvalidDefinitionError(f"E027: the project {project.name} has no model `{asked}`: {known}")
+    keys = asset_keys(project, translator)
+    chosen = set(models if select is None else select) - set(exclude)
+    return [translator.get_asset_spec(project, model, keys) for name, model in models.items() if name in chosen]
+
+
+def write_pin_spec(asset: AssetKey) -> AssetCheckSpec:
+    """The blocking check that the apply itself reports: no separate op could hold a publication back."""
+    return AssetCheckSpec(WRITE_PIN, asset=asset, blocking=True, description=PIN_DESCRIPTION)

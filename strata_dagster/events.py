@@ -1,0 +1,231 @@
+"""What an apply did, as Dagster's events: materializations of what is live, and the verdict of each write pin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+
+from dagster import (
+    AssetCheckResult,
+    AssetCheckSeverity,
+    AssetKey,
+    AssetObservation,
+    DataVersion,
+    MaterializeResult,
+    MetadataValue,
+)
+
+from strata_core.analysis.compiled import CompiledProject
+from strata_core.contract.report import MASKED
+from strata_core.contract.write_pin import PinReport
+from strata_core.diagnostics import Diagnostic
+from strata_core.planning.preview import hidden_columns, preview
+from strata_core.planning.provenance import pin_of
+from strata_core.planning.results import ModelResult, Status
+from strata_core.planning.sources import ResolvedSource
+from strata_core.planning.workspace import Workspace
+from strata_core.store.artifacts import Artifact
+from strata_core.store.environments import EnvironmentVersion
+
+from .assets import WRITE_PIN
+from .tables import markdown_table
+
+DATA_VERSION_TAG = "dagster/data_version"
+INPUT_VERSION_TAG = "dagster/input_data_version"
+NO_CONTRACT = "The model has no contract: nothing is promised of its rows.\n"
+
+
+def source_metadata(source: ResolvedSource) -> dict[str, MetadataValue]:
+    """Where a source's files are, their size and digest."""
+    return {
+        "path": MetadataValue.path(source.files[0]),
+        "files": MetadataValue.int(len(source.files)),
+        "bytes": MetadataValue.int(sum(path.stat().st_size for path in source.files)),
+        "digest": MetadataValue.text(source.digest),
+    }
+
+
+def observation(key: AssetKey, source: ResolvedSource) -> AssetObservation:
+    """The content of a file as this run reads it."""
+    return AssetObservation(key, metadata=source_metadata(source), tags={DATA_VERSION_TAG: source.digest})
+
+
+def materialization(
+    workspace: Workspace,
+    key: AssetKey,
+    result: ModelResult,
+    artifact: Artifact,
+    version: EnvironmentVersion,
+    sources: Mapping[str, AssetKey],
+    check: AssetCheckResult | None,
+) -> MaterializeResult[None]:
+    """The live artifact of a model in `version`; `check` is the pin's verdict on it.
+
+    Its data version is the digest of its rows, so that what reads it stays fresh when they did not change. The
+    content of files (`sources`) is noted as it was read, not as it was last observed.
+    """
+    digests = {sources[u]: workspace.sources[u].digest for u in result.planned.inputs if u in sources}
+    return MaterializeResult(
+        asset_key=key,
+        metadata=_live_metadata(workspace, result, artifact, version),
+        data_version=DataVersion(artifact.manifest.digest),
+        tags={f"{INPUT_VERSION_TAG}/{k.to_user_string()}": digest for k, digest in digests.items()},
+        check_results=[check] if check else [],
+    )
+
+
+def _live_metadata(
+    workspace: Workspace, result: ModelResult, artifact: Artifact, version: EnvironmentVersion
+) -> dict[str, object]:
+    manifest, fingerprint = artifact.manifest, result.planned.fingerprint.merkle
+    shown = preview(workspace.store, artifact, workspace.compiled)
+    computed = result.status is Status.COMPUTED
+    nullable = {f.name for f in manifest.schema if f.nullable}
+    return {
+        "dagster/row_count": manifest.rows,
+        "bytes": manifest.bytes,
+        **({"seconds": round(result.seconds, 3)} if computed else {}),
+        "reused": not computed,
+        "reason": "; ".join(map(str, result.causes)) or "fresh: nothing changed",
+        "environment": workspace.environment,
+        "environment_version": version.number,
+        "fingerprint": fingerprint,
+        "address": artifact.address,
+        "digest": manifest.digest,
+        "write_pin": MetadataValue.md(_pin_table(pin_of(manifest))),
+        "preview": MetadataValue.md(markdown_table(shown.columns, shown.rows)),
+        "columns": MetadataValue.md(_statistics(workspace.compiled, artifact)),
+        **{f"nulls/{name}": s.null_count for name, s in manifest.statistics.items() if name in nullable},
+    }
+
+
+def _pin_table(report: PinReport | None) -> str:
+    return report.markdown() if report is not None and report.rules else NO_CONTRACT
+
+
+def _statistics(compiled: CompiledProject, artifact: Artifact) -> str:
+    hidden = hidden_columns(compiled)[artifact.manifest.table]
+
+    def bound(name: str, value: object) -> object:
+        return "" if value is None else MASKED if name in hidden else value
+
+    rows = (
+        (name, s.null_count, bound(name, s.minimum), bound(name, s.maximum))
+        for name, s in artifact.manifest.statistics.items()
+    )
+    return markdown_table(("column", "nulls", "least", "greatest"), rows)
+
+
+def passed(key: AssetKey, status: Status, artifact: Artifact, version: EnvironmentVersion) -> AssetCheckResult:
+    """The pin's verdict on what is live: on the new candidate, or on the one that is reused."""
+    report = pin_of(artifact.manifest)
+    published = "the candidate keeps its contract and was published"
+    return _check(
+        key,
+        True,
+        published if status is Status.COMPUTED else "what is live keeps its contract; nothing was computed",
+        {
+            "write_pin": MetadataValue.md(_pin_table(report)),
+            "rows": artifact.manifest.rows,
+            "published": True,
+            "live_version": version.number,
+        },
+    )
+
+
+def unpublished(
+    key: AssetKey, workspace: Workspace, result: ModelResult, version: EnvironmentVersion, because: str
+) -> AssetCheckResult:
+    """The pin's verdict where the model's candidate is not live.
+
+    Violated or failed: an error. Skipped: a warning, for nothing is known. Sound but held back (`because`):
+    passed, since the candidate keeps its contract, and so does what is live.
+    """
+    stays = _stays(workspace, result, version)
+    metadata: dict[str, object] = {
+        "published": False,
+        "candidate": result.planned.fingerprint.merkle,
+        "environment": workspace.environment,
+        "live_version": version.number if result.planned.live else "none",
+    }
+    match result.status:
+        case Status.VIOLATED:
+            rows = result.pin.rows if result.pin else None
+            metadata |= {"write_pin": MetadataValue.md(_violation(workspace, result, stays))}
+            metadata |= {} if rows is None else {"candidate_rows": rows}
+            count = len(violations(result))
+            text = f"{count} violation{'' if count == 1 else 's'}: not published; {stays}"
+            return _check(key, False, text, metadata)
+        case Status.FAILED:
+            metadata |= {"findings": MetadataValue.md(list_of(result.diagnostics))}
+            return _check(key, False, f"not computed, so not published; {stays}", metadata)
+        case Status.SKIPPED:
+            waits = ", ".join(f"`{name}`" for name in result.waits_for)
+            text = f"not computed, because {waits} was not; {stays}"
+            return _check(key, False, text, metadata, AssetCheckSeverity.WARN)
+        case Status.FRESH | Status.REUSED | Status.COMPUTED:
+            report = result.pin or (pin_of(result.artifact.manifest) if result.artifact else None)
+            metadata |= {"write_pin": MetadataValue.md(_pin_table(report))}
+            return _check(key, True, f"the candidate keeps its contract; not published, {because}; {stays}", metadata)
+
+
+def unknown(key: AssetKey, diagnostics: Iterable[Diagnostic]) -> AssetCheckResult:
+    """The verdict where the apply could not begin, or ended before the model's turn: nothing was pinned."""
+    metadata = {"published": False, "findings": MetadataValue.md(list_of(diagnostics))}
+    return _check(key, False, "not applied: nothing was published; what was live stays live", metadata)
+
+
+def violations(result: ModelResult) -> tuple[Diagnostic, ...]:
+    """Everything that broke a promise: of the inputs, of joins, of the candidate."""
+    reports = (*result.inputs, *((result.pin,) if result.pin else ()))
+    return (*(d for report in reports for d in report.diagnostics()), *result.diagnostics)
+
+
+def _stays(workspace: Workspace, result: ModelResult, version: EnvironmentVersion) -> str:
+    live = result.planned.live
+    if live is None:
+        return "nothing was live before"
+    since = ""
+    if live.published_at is not None:
+        since = f" (published {datetime.fromtimestamp(live.published_at / 1e9, UTC):%Y-%m-%d %H:%M:%S} UTC)"
+    return f"version {version.number} of {workspace.environment} stays live{since}"
+
+
+def _violation(workspace: Workspace, result: ModelResult, stays: str) -> str:
+    return "\n".join(_violation_parts(workspace, result, stays))
+
+
+def _violation_parts(workspace: Workspace, result: ModelResult, stays: str) -> Iterator[str]:
+    yield f"**Not published**; {stays}.\n"
+    sources = {workspace.compiled.sources[u].contract.name: u for u in result.planned.inputs if u in workspace.sources}
+    for report in (r for r in result.inputs if not r.passed):
+        files = workspace.sources[sources[report.contract]].files
+        yield f"#### Input: `{report.contract}`, {', '.join(f'`{_shown(workspace, str(f))}`' for f in files[:3])}\n"
+        yield report.markdown()
+    if result.pin is not None:
+        yield "#### The candidate\n"
+        yield result.pin.markdown()
+    yield "#### What to do\n"
+    yield list_of(violations(result))
+
+
+def _shown(workspace: Workspace, path: str) -> str:
+    return path.removeprefix(f"{workspace.project.root}/")
+
+
+def list_of(diagnostics: Iterable[Diagnostic]) -> str:
+    """Findings and what to do about them, as a Markdown list."""
+    lines = (f"- **{d.code}** {d.message}" + (f"\n  - {d.fix}" if d.fix else "") for d in diagnostics)
+    return "\n".join(lines) + "\n"
+
+
+def _check(
+    key: AssetKey,
+    ok: bool,
+    description: str,
+    metadata: Mapping[str, object],
+    severity: AssetCheckSeverity = AssetCheckSeverity.ERROR,
+) -> AssetCheckResult:
+    return AssetCheckResult(
+        passed=ok, asset_key=key, check_name=WRITE_PIN, metadata=metadata, severity=severity, description=description
+    )

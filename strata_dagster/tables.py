@@ -1,0 +1,74 @@
+"""Tables as Dagster shows them: column schema, column lineage, code references, and Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from dagster import (
+    AssetKey,
+    CodeReferencesMetadataValue,
+    LocalFileCodeReference,
+    TableColumn,
+    TableColumnConstraints,
+    TableColumnDep,
+    TableColumnLineage,
+    TableSchema,
+)
+
+from strata_core.diagnostics import Span
+from strata_core.planning.outline import ColumnOutline
+
+
+def table_schema(columns: Iterable[ColumnOutline]) -> TableSchema:
+    """Columns with types as the language spells them, nullability, uniqueness and what else is promised."""
+    return TableSchema(columns=[_column(c) for c in columns])
+
+
+def _column(column: ColumnOutline) -> TableColumn:
+    other = ["primary key"] if column.primary_key else []
+    other += ["protected"] if column.protected else []
+    other += [f"one of {', '.join(column.enum)}"] if column.enum else []
+    return TableColumn(
+        column.name,
+        column.type,
+        column.description,
+        TableColumnConstraints(nullable=column.nullable, unique=column.unique, other=other),
+        tags={"classification": column.classification} if column.classification else {},
+    )
+
+
+def column_lineage(columns: Iterable[ColumnOutline], keys: Mapping[str, AssetKey]) -> TableColumnLineage:
+    """The upstream columns that each column's values come from; `keys` has the asset of each upstream name."""
+    return TableColumnLineage(
+        {c.name: [TableColumnDep(asset_key=keys[node], column_name=name) for node, name in c.origins] for c in columns}
+    )
+
+
+def code_reference(root: Path, span: Span) -> CodeReferencesMetadataValue:
+    """The declaration's file and line."""
+    path = str(root / span.file)
+    return CodeReferencesMetadataValue(
+        code_references=[LocalFileCodeReference(file_path=path, line_number=span.line, label=str(span))]
+    )
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table; nothing in a cell ends it or starts markup.
+
+    >>> print(markdown_table(("a", "b"), [("x|y", 1)]))
+    | a | b |
+    |---|---|
+    | x\\|y | 1 |
+    """
+    lines = [_line(header), "|" + "---|" * len(header), *(_line(row) for row in rows)]
+    return "\n".join(lines)
+
+
+def _line(cells: Iterable[object]) -> str:
+    return "| " + " | ".join(_cell(str(cell)) for cell in cells) + " |"
+
+
+def _cell(text: str) -> str:
+    escaped = "".join(f"\\{c}" if c in "\\|`*_<>[]#" else c for c in text)
+    return " ".join(escaped.split())

@@ -1,0 +1,138 @@
+"""Which event each model gets, and when: once each, after those of what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from dagster import AssetCheckResult, MaterializeResult
+
+from strata_core.diagnostics import Diagnostic, StrataError
+from strata_core.planning.apply import live_artifact
+from strata_core.planning.plan import Plan
+from strata_core.planning.results import ModelResult, Outcome, Status
+from strata_core.planning.workspace import Workspace
+from strata_core.store.environments import EnvironmentVersion
+
+from . import events
+from .selection import Selection
+
+Told = MaterializeResult[None] | AssetCheckResult
+
+
+@dataclass(slots=True)
+class Telling:
+    """What became of the models of `plan` so far, and which of them were told."""
+
+    workspace: Workspace
+    selection: Selection
+    plan: Plan
+    _results: dict[str, ModelResult] = field(init=False)
+    _told: set[str] = field(default_factory=set)
+    _unreadable: list[Diagnostic] = field(default_factory=list)
+    _version: EnvironmentVersion = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._results = {p.name: ModelResult(p.name, Status.FRESH, p) for p in self.plan.models if not p.stale}
+        self._version = self.plan.base
+
+    def finished(self, result: ModelResult) -> None:
+        """Keep what became of a model until it is known whether it is published."""
+        self._results[result.name] = result
+
+    def published(self, version: EnvironmentVersion, models: frozenset[str]) -> Iterator[Told]:
+        """`models` are live in `version`; so is, in between, what is fresh."""
+        self._version, open_ = version, set(models)
+        for planned in self.plan.models:
+            if not open_:
+                return
+            if planned.name in open_ or not planned.stale:
+                yield from self._live(planned.name)
+            open_.discard(planned.name)
+
+    def ended(self, outcome: Outcome) -> Iterator[Told]:
+        """Everything that was not told yet."""
+        self._version = outcome.version
+        together = "because its environment publishes all models of a run together and not all were sound"
+        yield from self._rest(together, ())
+        yield from self._checked_alone()
+
+    def stopped(self, diagnostics: tuple[Diagnostic, ...]) -> Iterator[Told]:
+        """The apply could not go on; candidates that were made are not live."""
+        yield from self._rest(f"because the apply stopped ({', '.join(d.code for d in diagnostics)})", diagnostics)
+        yield from self._checked_alone()
+
+    def faults(self) -> tuple[Diagnostic, ...]:
+        """Why the run fails; empty where everything selected is live and sound."""
+        found = [d for r in self._results.values() if not r.status.sound for d in events.violations(r)]
+        return (*found, *self._unreadable)
+
+    def summary(self) -> str:
+        """The run's failure in a few lines: what was violated, what failed, what was left as it was."""
+        return "\n".join(self._summary())
+
+    def _summary(self) -> Iterator[str]:
+        by_status = {s: [r.name for r in self._results.values() if r.status is s] for s in Status}
+        for status, words in OUTCOMES.items():
+            if by_status[status]:
+                yield f"{words}: {', '.join(by_status[status])}"
+        live = f"version {self._version.number} of {self.workspace.environment}"
+        published = self._version.number != self.plan.base.number
+        nothing = f"{live} stays live" if self._version.number else "nothing is live yet"
+        yield f"{live} went live with the others" if published else f"nothing was published: {nothing}"
+        yield from (f"  {d.code} {d.message}" + (f" ({d.fix})" if d.fix else "") for d in self.faults())
+
+    def _rest(self, because: str, diagnostics: tuple[Diagnostic, ...]) -> Iterator[Told]:
+        for planned in self.plan.models:
+            name = planned.name
+            key = self.selection.checks.get(name)
+            if name in self._told:
+                continue
+            if not planned.stale:
+                yield from self._live(name)
+            elif key is not None and name in self._results:
+                yield events.unpublished(key, self.workspace, self._results[name], self._version, because)
+            elif key is not None:
+                yield events.unknown(key, diagnostics)
+            self._told.add(name)
+
+    def _live(self, name: str) -> Iterator[Told]:
+        if name in self._told:
+            return
+        self._told.add(name)
+        result, key = self._results[name], self.selection.checks.get(name)
+        try:
+            artifact = result.artifact or live_artifact(self.workspace.store, name, None, self._version)
+            check = events.passed(key, result.status, artifact, self._version) if key else None
+            yield events.materialization(
+                self.workspace,
+                self.selection.models[name],
+                result,
+                artifact,
+                self._version,
+                self.selection.sources,
+                check,
+            )
+        except StrataError as error:
+            yield from self._unfound(name, error.diagnostics)
+
+    def _checked_alone(self) -> Iterator[Told]:
+        """The checks whose models are not part of the run: the verdict that what is live was published with."""
+        for name in self.selection.checks.keys() - self.selection.models.keys():
+            try:
+                artifact = live_artifact(self.workspace.store, name, None, self._version)
+                yield events.passed(self.selection.checks[name], Status.FRESH, artifact, self._version)
+            except StrataError as error:
+                yield from self._unfound(name, error.diagnostics)
+
+    def _unfound(self, name: str, diagnostics: Iterable[Diagnostic]) -> Iterator[Told]:
+        self._unreadable += diagnostics
+        if name in self.selection.checks:
+            yield events.unknown(self.selection.checks[name], tuple(diagnostics))
+
+
+OUTCOMES = {
+    Status.VIOLATED: "contract violated",
+    Status.FAILED: "not computed",
+    Status.SKIPPED: "left as it was, for what it reads was not applied",
+}

@@ -1,0 +1,137 @@
+"""From a Strata model or source to a Dagster asset: every choice is a method that a subclass may override."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dagster import AssetDep, AssetKey, AssetSpec, AutomationCondition
+
+from strata_core.planning.outline import ModelOutline, SourceOutline
+
+from .project import StrataProject
+from .tables import code_reference, column_lineage, table_schema
+
+if TYPE_CHECKING:  # a project without `dbt:` sources does without dagster-dbt
+    from dagster_dbt import DagsterDbtTranslator
+
+MODEL = "strata/model"
+"""Metadata of an asset: the model that it is."""
+SOURCE = "strata/source"
+"""Metadata of a dependency on a file, or of its asset: the source that it is."""
+
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_TAG = re.compile(r"[A-Za-z0-9_.-]{1,63}")
+
+
+class DagsterStrataTranslator:
+    """The defaults. `dbt_translator` is the one that the project's `@dbt_assets` use, so that keys agree."""
+
+    def __init__(self, dbt_translator: DagsterDbtTranslator | None = None) -> None:
+        self._dbt_translator = dbt_translator
+
+    def get_asset_spec(self, project: StrataProject, model: ModelOutline, keys: Mapping[str, AssetKey]) -> AssetSpec:
+        """The asset of `model`; `keys` has the key of every model and source of the project."""
+        sources = project.outline.sources
+        deps = [
+            AssetDep(keys[name], metadata={SOURCE: name}) if is_file(sources.get(name)) else AssetDep(keys[name])
+            for name in model.upstream
+        ]
+        return AssetSpec(
+            keys[model.name],
+            deps=deps,
+            description=self.get_description(project, model),
+            metadata={MODEL: model.name, **self.get_metadata(project, model, keys)},
+            skippable=True,  # nothing is recorded for a model that was not published
+            group_name=self.get_group_name(project, model),
+            code_version=self.get_code_version(project, model),
+            owners=self.get_owners(project, model),
+            tags=self.get_tags(project, model),
+            kinds=self.get_kinds(project, model),
+            automation_condition=self.get_automation_condition(project, model),
+        )
+
+    def get_asset_key(self, project: StrataProject, model: ModelOutline) -> AssetKey:
+        """The model's name."""
+        return AssetKey([model.name])
+
+    def get_description(self, project: StrataProject, model: ModelOutline) -> str | None:
+        """The model's description, else its contract's."""
+        return model.description
+
+    def get_group_name(self, project: StrataProject, model: ModelOutline) -> str | None:
+        """The folder below the folder of models, else the file: `models/finance/revenue.strata` is `finance`."""
+        return re.sub(r"[^A-Za-z0-9_]", "_", model.module.split(".")[0])
+
+    def get_code_version(self, project: StrataProject, model: ModelOutline) -> str:
+        """The fingerprint, which an edit upstream changes too and one that means the same does not."""
+        return model.fingerprint
+
+    def get_owners(self, project: StrataProject, model: ModelOutline) -> Sequence[str]:
+        """`owner: "finance, ann@example.com"` is `team:finance` and `ann@example.com`."""
+        names = (name.strip() for name in model.attributes.get("owner", "").split(","))
+        return [n if n.startswith("team:") or _EMAIL.fullmatch(n) else f"team:{n}" for n in names if n]
+
+    def get_tags(self, project: StrataProject, model: ModelOutline) -> Mapping[str, str]:
+        """The model's label, its contract, and the classifications of its columns."""
+        classes = {c.classification for c in model.columns if c.classification}
+        tags = {"strata/label": model.attributes.get("label"), "strata/contract": model.contract}
+        tags |= {f"classification/{name}": "" for name in classes if _TAG.fullmatch(name)}
+        return {key: value for key, value in tags.items() if value == "" or (value and _TAG.fullmatch(value))}
+
+    def get_kinds(self, project: StrataProject, model: ModelOutline) -> set[str]:
+        """`strata` and the engine."""
+        return {"strata", project.engine}
+
+    def get_automation_condition(
+        self, project: StrataProject, model: ModelOutline
+    ) -> AutomationCondition[AssetKey] | None:
+        """None: models run when a job, a schedule or a person says so."""
+        return None
+
+    def get_metadata(
+        self, project: StrataProject, model: ModelOutline, keys: Mapping[str, AssetKey]
+    ) -> Mapping[str, object]:
+        """Column schema, column lineage, table name and code reference."""
+        return {
+            "dagster/column_schema": table_schema(model.columns),
+            "dagster/column_lineage": column_lineage(model.columns, keys),
+            "dagster/table_name": f"{project.name}.{model.name}",
+            "dagster/code_references": code_reference(project.root, model.span),
+        }
+
+    def get_source_asset_key(self, project: StrataProject, source: SourceOutline) -> AssetKey:
+        """The source's name; of a `dbt:` source the key that dagster-dbt gives the dbt model."""
+        if source.kind == "dbt":
+            from .dbt import dbt_asset_key
+
+            return dbt_asset_key(project, source, self._dbt_translator)
+        return AssetKey([source.name])
+
+    def get_source_asset_spec(self, project: StrataProject, source: SourceOutline) -> AssetSpec:
+        """The asset of a file that a source names; `dbt:` sources are dbt's assets."""
+        return AssetSpec(
+            self.get_source_asset_key(project, source),
+            description=source.description,
+            metadata={
+                SOURCE: source.name,
+                "dagster/column_schema": table_schema(source.columns),
+                "dagster/code_references": code_reference(project.root, source.span),
+                "location": source.location,
+            },
+            group_name="sources",
+            kinds={source.kind},
+        )
+
+
+def is_file(source: SourceOutline | None) -> bool:
+    """Whether a source's data version is ours to tell: dbt tells that of its own models."""
+    return source is not None and source.kind != "dbt"
+
+
+def asset_keys(project: StrataProject, translator: DagsterStrataTranslator) -> dict[str, AssetKey]:
+    """The key of every source and model by its name."""
+    found = project.outline
+    keys = {name: translator.get_source_asset_key(project, source) for name, source in found.sources.items()}
+    return keys | {name: translator.get_asset_key(project, model) for name, model in found.models.items()}
