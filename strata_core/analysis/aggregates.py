@@ -181,19 +181,19 @@ def _aggregate_call(node: ast.Call, keys: Grouping, grouped: bool, around: Surro
     if (node.star or node.distinct) and function.name != "count":
         report_distinct(node, inner)
         return None
-    values = arguments(node, function, inner)
-    if values is None:
+    given = arguments(node, function, inner)
+    if given is None:
         return None
     if function.ordered:
         message = f"`{function.name}` depends on the order of rows, and a group has none"
         around.report(Diagnostic("E064", message, node.span, fix=f"write `{function.name}(…) over (sort: […])`"))
         return None
-    if node.distinct and grouping(values[0], node.arguments[0], inner) is None:
+    if node.distinct and grouping(given.values[0], given.nodes[0], inner) is None:
         return None
     return resolved(
-        lambda: aggregate(function.name, *values, grouped=grouped, distinct=node.distinct),
+        lambda: aggregate(function.name, *given.values, grouped=grouped, distinct=node.distinct),
         node.span,
-        node.arguments,
+        given.nodes,
         inner,
     )
 

@@ -45,19 +45,19 @@ def compute_windows(
 
 def _window(node: ast.Over, context: Context) -> WindowCall | None:
     function = find_function(node.call, context)
-    values = arguments(node.call, function, context)
+    given = arguments(node.call, function, context) if function is not None else None
     partition = [grouping(expression(e, context), e, context) for e in node.partition_by]
     order = sort_keys(node.sort, context)
-    if function is None or values is None or order is None or not _fits(node, function, context):
+    if function is None or given is None or order is None or not _fits(node, function, context):
         return None
     keys = tuple(p for p in partition if p is not None)
     if len(keys) < len(partition):
         return None
     frame = Frame(node.frame.first, node.frame.last) if node.frame else None
     return resolved(
-        lambda: window(function.name, *values, partition=keys, order=order, frame=frame),
+        lambda: window(function.name, *given.values, partition=keys, order=order, frame=frame),
         node.span,
-        node.call.arguments,
+        given.nodes,
         context,
     )
 

@@ -1,0 +1,287 @@
+"""A smaller relation with the same rows: what engines run (`fingerprint_form`, from form.py, is what is hashed).
+
+Rewrites, each of which keeps rows, columns, types and order:
+
+- columns that nothing reads are dropped, down to the scans; so are orders that nothing observes;
+- a filter sinks below the projections it follows and joins the filters there, each conjunct once;
+- adjacent projections become one, as long as that does not multiply work (`MAX_SIZE`, `MAX_DEPTH`);
+- a projection that changes nothing goes, and one that only names an aggregation's columns goes into it.
+
+The result has the schema of the relation it stands for: lineage, keys and proven facts of the outputs stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from ..types import Inferred
+from ..types.functions import CATALOG, SignatureError
+from .build import aggregate_rows, filter_rows, join, limit_rows, project, ref, scan, sort_rows, window_rows
+from .expressions import (
+    Call,
+    Cast,
+    ColumnRef,
+    Expr,
+    Literal,
+    argument,
+    call,
+    children,
+    columns_read,
+    conjuncts,
+)
+from .form import fingerprint_form
+from .nodes import (
+    Aggregate,
+    AggregateItem,
+    Filter,
+    Item,
+    Join,
+    Limit,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Window,
+)
+from .schema import Schema
+
+MAX_SIZE = 256
+"""Expression nodes up to which projections are fused although a computed column is read more than once."""
+MAX_DEPTH = 64
+"""How deep a fused expression may nest, since engines and passes recurse into expressions."""
+
+
+def canonical(relation: Relation) -> Relation:
+    """A smaller relation with the rows, the schema and the order of `relation`."""
+    done: list[Relation] = []
+    stack = [_Visit(relation, frozenset(relation.schema.names), True, False)]
+    while stack:
+        visit = stack.pop()
+        below = _demands(visit)
+        if not visit.ready:
+            stack.append(replace(visit, ready=True))
+            stack.extend(reversed(below))
+            continue
+        given = done[len(done) - len(below) :]
+        del done[len(done) - len(below) :]
+        done.append(_rebuilt(visit, given))
+    (rewritten,) = done
+    if rewritten.schema.names != relation.schema.names:
+        rewritten = project(rewritten, [Item(n, ref(rewritten, n)) for n in relation.schema.names])
+    return replace(rewritten, schema=relation.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """A node to rewrite, the columns that are read from it, and whether its order is observed.
+
+    `ready` says that its inputs are done.
+    """
+
+    node: Relation
+    needed: frozenset[str]
+    ordered: bool
+    ready: bool
+
+
+def _demands(visit: _Visit) -> list[_Visit]:
+    """What a node asks of its inputs."""
+    needed = visit.needed
+
+    def demand(input: Relation, names: Iterable[str], ordered: bool = False) -> _Visit:
+        return _Visit(input, frozenset(names) & input.schema.by_name.keys(), ordered, False)
+
+    match visit.node:
+        case Scan():
+            return []
+        case Filter() as node:
+            return [demand(node.input, needed | columns_read(node.predicate), visit.ordered)]
+        case Project() as node:
+            return [demand(node.input, _reads(i.expr for i in _kept(node.items, needed)), visit.ordered)]
+        case Join() as node:
+            both = needed | (columns_read(node.on) if node.on is not None else frozenset())
+            return [demand(node.left, both), demand(node.right, both)]
+        case Aggregate() as node:
+            calls = [a.call for a in node.aggregates if a.name in needed]
+            exprs = [k.expr for k in node.keys] + [e for c in calls for e in (*c.args, *(k.expr for k in c.order))]
+            return [demand(node.input, _reads(exprs))]
+        case Window() as node:
+            used = [i.call for i in node.items if i.name in needed]
+            exprs = [e for c in used for e in (*c.args, *c.partition, *(k.expr for k in c.order))]
+            return [demand(node.input, needed | _reads(exprs))]
+        case Sort() as node:
+            keys = _reads(k.expr for k in node.keys) if visit.ordered else frozenset()
+            return [demand(node.input, needed | keys)]
+        case Limit() as node:
+            return [demand(node.input, needed | _reads(k.expr for k in node.keys))]
+
+
+def _rebuilt(visit: _Visit, given: Sequence[Relation]) -> Relation:
+    """The node over its rewritten inputs."""
+    needed = visit.needed
+    match visit.node:
+        case Scan() as node:
+            return _pruned(node, needed)
+        case Filter() as node:
+            (input,) = given
+            return _filtered(input, _retyped(conjuncts(node.predicate), input.schema))
+        case Project() as node:
+            (input,) = given
+            items = _kept(node.items, needed)
+            return _projected(input, [Item(i.name, _retype(i.expr, input.schema)) for i in items])
+        case Join() as node:
+            left, right = given
+            both = Schema((*left.schema.columns, *right.schema.columns))
+            on = None if node.on is None else _retype(node.on, both)
+            return join(node.kind, left, right, on)
+        case Aggregate() as node:
+            (input,) = given
+            keys = [Item(k.name, _retype(k.expr, input.schema)) for k in node.keys]
+            return aggregate_rows(input, keys, [a for a in node.aggregates if a.name in needed])
+        case Window() as node:
+            (input,) = given
+            windows = [i for i in node.items if i.name in needed]
+            return window_rows(input, windows) if windows else input
+        case Sort() as node:
+            (input,) = given
+            return sort_rows(input, node.keys) if visit.ordered else input
+        case Limit() as node:
+            (input,) = given
+            # The order was total over all columns; it is the same over those that are left.
+            return replace(limit_rows(input, node.keys, node.offset, node.count), keys=node.keys)
+
+
+def _reads(exprs: Iterable[Expr]) -> frozenset[str]:
+    return frozenset(name for e in exprs for name in columns_read(e))
+
+
+def _kept(items: Sequence[Item], needed: frozenset[str]) -> list[Item]:
+    """The items that are read; one where none is, since a relation without columns has no rows to count."""
+    return [i for i in items if i.name in needed] or [*items[:1]]
+
+
+def _pruned(node: Scan, needed: frozenset[str]) -> Scan:
+    columns = [c for c in node.schema.columns if c.name in needed] or [*node.schema.columns[:1]]
+    names = {c.name for c in columns}
+    return scan(node.table, columns, [key for key in node.schema.keys if key <= names])
+
+
+def _filtered(input: Relation, conditions: Sequence[Expr]) -> Relation:
+    """The rows of `input` that satisfy all `conditions`, asked as far down as they can be."""
+    match input:
+        case Project():
+            values = {i.name: i.expr for i in input.items}
+            sunk = [_substituted(c, values, input.input.schema) for c in conditions]
+            if all(map(_bounded, sunk)):
+                below = _filtered(input.input, sunk)
+                return _projected(below, [Item(i.name, _retype(i.expr, below.schema)) for i in input.items])
+        case Filter():
+            earlier = conjuncts(input.predicate)
+            # What the earlier filter proves does not hold yet where both are asked at once.
+            return _filtered(input.input, (*earlier, *_retyped(conditions, input.input.schema)))
+        case _:
+            pass
+    wanted = [c for c in dict.fromkeys(conditions) if not (isinstance(c, Literal) and c.value is True)]
+    return filter_rows(input, reduce(lambda a, b: call("and", a, b), wanted)) if wanted else input
+
+
+def _projected(input: Relation, items: Sequence[Item]) -> Relation:
+    """`items` over `input`, with fewer steps where that is possible."""
+    match input:
+        case Project():
+            values = {i.name: i.expr for i in input.items}
+            fused = [Item(i.name, _substituted(i.expr, values, input.input.schema)) for i in items]
+            if _worthwhile(input.items, items, fused):
+                return _projected(input.input, fused)
+        case Aggregate() if (named := _new_names(input, items)) is not None:
+            keys = [replace(k, name=named[k.name]) for k in input.keys]
+            calls = [AggregateItem(named[a.name], a.call) for a in input.aggregates if a.name in named]
+            # Outputs stand as keys, then aggregates; another order takes a projection.
+            if [*named.values()] == [*(k.name for k in keys), *(c.name for c in calls)]:
+                return aggregate_rows(input.input, keys, calls)
+        case _:
+            pass
+    unchanged = [i.name for i in items if isinstance(i.expr, ColumnRef) and i.expr.name == i.name]
+    return input if unchanged == [*input.schema.names] and len(items) == len(unchanged) else project(input, items)
+
+
+def _new_names(input: Aggregate, items: Sequence[Item]) -> dict[str, str] | None:
+    """The new name of each column of an aggregation, where `items` only name its columns and keep all keys."""
+    named: dict[str, str] = {}
+    for item in items:
+        if not isinstance(item.expr, ColumnRef) or item.expr.name in named:
+            return None
+        named[item.expr.name] = item.name
+    return named if all(k.name in named for k in input.keys) else None
+
+
+def _worthwhile(inner: Sequence[Item], outer: Sequence[Item], fused: Sequence[Item]) -> bool:
+    """Whether the fused projection does not do much more than the two it replaces."""
+    measures = [_measure(i.expr) for i in fused]
+    if any(depth > MAX_DEPTH for _, depth in measures):
+        return False
+    apart = sum(_measure(i.expr)[0] for i in (*inner, *outer))
+    return sum(size for size, _ in measures) <= max(MAX_SIZE, apart)
+
+
+def _bounded(expr: Expr) -> bool:
+    size, depth = _measure(expr)
+    return size <= MAX_SIZE and depth <= MAX_DEPTH
+
+
+def _measure(expr: Expr) -> tuple[int, int]:
+    """The number of nodes of an expression, and how deep they nest."""
+    size = deepest = 0
+    stack = [(expr, 1)]
+    while stack:
+        node, depth = stack.pop()
+        size, deepest = size + 1, max(deepest, depth)
+        stack.extend((child, depth + 1) for child in children(node))
+    return size, deepest
+
+
+def _retyped(exprs: Iterable[Expr], schema: Schema) -> list[Expr]:
+    return [_retype(e, schema) for e in exprs]
+
+
+def _retype(expr: Expr, schema: Schema) -> Expr:
+    return _substituted(expr, {}, schema)
+
+
+def _substituted(expr: Expr, values: Mapping[str, Expr], schema: Schema) -> Expr:
+    """`expr` with `values` in the place of columns, and with what is known of columns from `schema`.
+
+    Types stay as they are; nullability and facts are inferred anew, since they depend on the place.
+    """
+    match expr:
+        case ColumnRef():
+            return values[expr.name] if expr.name in values else ColumnRef(expr.name, schema[expr.name].inferred)
+        case Literal():
+            return expr
+        case Cast():
+            operand = _substituted(expr.operand, values, schema)
+            inner = operand.inferred
+            inferred = Inferred(
+                expr.inferred.type,
+                inner.nullable or expr.safe,
+                None if expr.inferred.values is None else inner.values,
+                expr.inferred.nonzero and inner.nonzero,
+            )
+            return replace(expr, operand=operand, inferred=inferred)
+        case Call():
+            args = tuple(_substituted(a, values, schema) for a in expr.args)
+            return replace(expr, args=args, inferred=_inferred(expr, args))
+
+
+def _inferred(node: Call, args: Sequence[Expr]) -> Inferred:
+    try:
+        result = CATALOG[node.function].rule(tuple(map(argument, args))).result
+    except SignatureError:
+        # The arguments stand cast as the rule asked; where it does not read them so, nothing is known.
+        return Inferred(node.inferred.type, nullable=True)
+    return Inferred(node.inferred.type, result.nullable, result.values, result.nonzero)
+
+
+__all__ = ["MAX_DEPTH", "MAX_SIZE", "canonical", "fingerprint_form"]

@@ -1,0 +1,176 @@
+"""The form of a relation that its fingerprint hashes: what it means, without how it was written.
+
+Two relations have one form where they differ only in internal column names, in aliases and `let` names, in the
+order of output columns and of conjuncts, in steps that were written apart or together, or in the sides of a
+commutative operator. Tables are referenced by name. A relation of other rows or columns has another form.
+
+How: every column has an identity, the digest of how it is computed from the identities of what it reads, so that a
+projection (a `let`, a rename) leaves no trace of its own. What decides about rows is kept beside: a `Rows`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..types import String
+from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, Literal, SortKey, WindowCall, conjuncts
+from .nodes import Aggregate, Filter, Join, Limit, Project, Relation, Scan, Sort, Window, inputs
+
+FORM_VERSION = b"strata-relation-1"
+COMMUTATIVE = frozenset({"eq", "ne", "and", "or", "add", "multiply"})
+MIRRORED = {"gt": "lt", "ge": "le"}
+
+Identity = bytes
+Names = dict[str, Identity]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Which rows there are: a base, and the conjuncts that they satisfy; and in which order, if one is kept."""
+
+    base: Identity
+    conditions: frozenset[Identity] = frozenset()
+    order: tuple[bytes, ...] = ()
+
+    @property
+    def identity(self) -> Identity:
+        """The rows alone, whatever their order."""
+        return digest(b"rows", self.base, *sorted(self.conditions))
+
+
+def fingerprint_form(relation: Relation) -> bytes:
+    """The form of `relation`: length-prefixed, the same on every machine and run."""
+    columns, rows = _identities(relation)
+    outputs = [
+        packed(c.name.encode(errors="surrogatepass"), columns[c.name], str(c.inferred.type).encode())
+        for c in sorted(relation.schema.columns, key=lambda c: c.name)
+    ]
+    return packed(FORM_VERSION, rows.identity, packed(*outputs), packed(*rows.order))
+
+
+def packed(*parts: bytes) -> bytes:
+    """`parts`, each after its length, so that no two sequences share a form."""
+    return b"".join(len(p).to_bytes(8, "big") + p for p in parts)
+
+
+def digest(*parts: bytes) -> Identity:
+    """SHA-256 of `parts`, told apart."""
+    return hashlib.sha256(packed(*parts)).digest()
+
+
+def _identities(relation: Relation) -> tuple[Names, Rows]:
+    """The identities of the columns and the rows of `relation`, inputs first, without recursion."""
+    done: list[tuple[Names, Rows]] = []
+    stack: list[tuple[Relation, bool]] = [(relation, False)]
+    while stack:
+        node, ready = stack.pop()
+        below = inputs(node)
+        if not ready:
+            stack.append((node, True))
+            stack.extend((one, False) for one in reversed(below))
+            continue
+        given = done[len(done) - len(below) :]
+        del done[len(done) - len(below) :]
+        done.append(_node(node, given))
+    return done[0]
+
+
+def _node(node: Relation, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]:
+    match node:
+        case Scan():
+            table = node.table.encode(errors="surrogatepass")
+            names = {n: digest(b"column", n.encode(errors="surrogatepass")) for n in node.schema.names}
+            return names, Rows(digest(b"scan", table))
+        case Join():
+            return _join(node, *given)
+        case Filter():
+            ((names, rows),) = given
+            conditions = rows.conditions | {_expression(p, names) for p in conjuncts(node.predicate)}
+            return names, Rows(rows.base, conditions, rows.order)
+        case Project():
+            ((names, rows),) = given
+            return {i.name: _expression(i.expr, names) for i in node.items}, rows
+        case Aggregate():
+            ((names, rows),) = given
+            keys = {k.name: digest(b"key", _expression(k.expr, names)) for k in node.keys}
+            calls = {a.name: _aggregate(a.call, names) for a in node.aggregates}
+            return keys | calls, Rows(digest(b"group", rows.identity, *sorted({*keys.values()})))
+        case Window():
+            ((names, rows),) = given
+            calls = {i.name: digest(rows.identity, _window(i.call, names)) for i in node.items}
+            return {**names, **calls}, Rows(rows.base, rows.conditions)
+        case Sort():
+            ((names, rows),) = given
+            return names, Rows(rows.base, rows.conditions, _order(node.keys, names))
+        case Limit():
+            ((names, rows),) = given
+            order = _order(node.keys, names)
+            bounds = (str(node.offset).encode(), str(node.count).encode())
+            return names, Rows(digest(b"limit", rows.identity, *bounds, *order), order=order)
+
+
+def _join(node: Join, left: tuple[Names, Rows], right: tuple[Names, Rows]) -> tuple[Names, Rows]:
+    names = {n: digest(b"left", i) for n, i in left[0].items()}
+    both = names | {n: digest(b"right", i) for n, i in right[0].items()}
+    on = sorted({_expression(p, both) for p in conjuncts(node.on)}) if node.on is not None else []
+    base = digest(b"join", node.kind.encode(), left[1].identity, right[1].identity, *on)
+    # A column of an optional side is null where nothing matched, so it is another than before the join.
+    return {n: digest(base, both[n]) for n in node.schema.names}, Rows(base)
+
+
+def _aggregate(call: AggregateCall, names: Names) -> Identity:
+    args = packed(*(_expression(a, names) for a in call.args))
+    order = packed(*_order(call.order, names))
+    return digest(b"aggregate", call.function.encode(), bytes([call.distinct]), args, order)
+
+
+def _window(call: WindowCall, names: Names) -> Identity:
+    args = packed(*(_expression(a, names) for a in call.args))
+    partition = packed(*sorted({_expression(p, names) for p in call.partition}))
+    order = packed(*_order(call.order, names))
+    frame = f"{call.frame.start}..{call.frame.end}".encode() if call.frame else b""
+    return digest(b"window", call.function.encode(), args, partition, order, frame)
+
+
+def _order(keys: Iterable[SortKey], names: Names) -> tuple[bytes, ...]:
+    """The keys of an order; one that repeats an earlier key decides nothing."""
+    found: dict[Identity, bool] = {}
+    for key in keys:
+        found.setdefault(_expression(key.expr, names), key.descending)
+    return tuple(identity + bytes([descending]) for identity, descending in found.items())
+
+
+def _expression(expr: Expr, names: Names) -> Identity:
+    """The identity of a value: nullability and proven facts follow from it, so they are no part of it."""
+    match expr:
+        case ColumnRef():
+            return names[expr.name]
+        case Literal():
+            kind = type(expr.value).__name__.encode()
+            text = repr(expr.value) if isinstance(expr.value, float) else str(expr.value)
+            type_ = str(expr.inferred.type).encode()
+            return digest(b"literal", kind, text.encode(errors="surrogatepass"), type_)
+        case Cast():
+            type_ = str(expr.inferred.type).encode()
+            return digest(b"cast", bytes([expr.safe]), type_, _expression(expr.operand, names))
+        case Call(function="and" | "or" as word):
+            parts = {_expression(a, names) for a in _flat(expr, word)}
+            return next(iter(parts)) if len(parts) == 1 else digest(b"call", word.encode(), *sorted(parts))
+        case Call():
+            args = [_expression(a, names) for a in expr.args]
+            function = MIRRORED.get(expr.function, expr.function)
+            if function != expr.function:
+                args.reverse()
+            elif function in COMMUTATIVE and not isinstance(expr.inferred.type, String):
+                args.sort()
+            return digest(b"call", function.encode(), str(expr.inferred.type).encode(), *args)
+
+
+def _flat(expr: Expr, function: str) -> Iterable[Expr]:
+    if isinstance(expr, Call) and expr.function == function:
+        for argument in expr.args:
+            yield from _flat(argument, function)
+    else:
+        yield expr
