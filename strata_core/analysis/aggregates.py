@@ -28,10 +28,10 @@ from .expressions import (
     typed,
 )
 from .names import duplicate
+from .orders import take_rows
 from .outputs import Choice
 from .scope import Scope, fresh, resolve
 from .state import Rows, Surroundings, context, with_columns
-from .take import take_rows
 from .windows import compute_windows, grouping, sort_keys
 
 Body = Sequence[ast.Filter | ast.Aggregate | ast.Sort | ast.Take]
@@ -242,7 +242,7 @@ def _with_items(
 ) -> Rows:
     """The rows of groups with a column for each item of the `aggregate`."""
     reader = _reader(after, keys, calls, around, "an `aggregate`")
-    relation, windows = compute_windows([c.node for c in chosen if c.node is not None], after.relation, reader)
+    relation, windows = compute_windows([c.node for c in chosen if c.node is not None], after, reader)
     reader = replace(reader, computed={**reader.computed, **windows})
     outputs = dict(after.scope.outputs)
     added: list[Item] = []

@@ -82,7 +82,7 @@ def complete(items: Sequence[ast.Item], scope: Scope) -> bool:
 def compute(chosen: Sequence[Choice], rows: Rows, around: Surroundings, place: str) -> tuple[Relation, list[Output]]:
     """The outputs, over `rows` with the columns of the windows in them."""
     nodes = [c.node for c in chosen if c.node is not None]
-    relation, windows = compute_windows(nodes, rows.relation, context(rows, around, place))
+    relation, windows = compute_windows(nodes, rows, context(rows, around, place))
     reader = context(rows, around, place, windows)
     return relation, [Output(c.name, _value(c, relation, reader, around.contract), c.bare) for c in chosen]
 

@@ -18,11 +18,11 @@ from ..relation.schema import Schema, Transform
 from .aggregates import group_rows
 from .expressions import predicate, typed
 from .joins import join_rows
+from .orders import take_rows
 from .outputs import Output, choices, complete, compute, internal_names
 from .scope import Scope, Table, scope_of
 from .state import Rows, Surroundings, context, ordering, with_columns
 from .tables import find_table
-from .take import take_rows
 from .windows import sort_keys
 
 

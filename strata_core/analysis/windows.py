@@ -6,25 +6,26 @@ A window may stand anywhere in an output's expression, but not in another window
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ..diagnostics import Diagnostic
 from ..language import ast
 from ..relation.build import ref, window_rows
 from ..relation.expressions import Expr, Frame, SortKey, WindowCall, window
-from ..relation.nodes import Relation, WindowItem
+from ..relation.nodes import Relation, Window, WindowItem
 from ..types import Array, Json, Map, Struct, Unknown
 from ..types.functions import Function, Kind
 from .expressions import Context, arguments, expression, find_function, report_distinct, resolved, windows_in
+from .orders import complete_order
 from .scope import fresh
+from .state import Rows
 
 
-def compute_windows(
-    nodes: Iterable[ast.Expr], relation: Relation, context: Context
-) -> tuple[Relation, dict[int, Expr | None]]:
-    """`relation` with a column for each window inside `nodes`, and the columns by the identity of their node."""
+def compute_windows(nodes: Iterable[ast.Expr], rows: Rows, context: Context) -> tuple[Relation, dict[int, Expr | None]]:
+    """`rows` with a column for each window inside `nodes`, and the columns by the identity of their node."""
     found = list(windows_in(nodes))
+    relation = rows.relation
     if not found:
         return relation, {}
     inner = replace(context, place="a window")
@@ -39,8 +40,22 @@ def compute_windows(
             taken.add(name)
             names[id(node)] = name
             items.append(WindowItem(name, call))
-    widened = window_rows(relation, items) if items else relation
+    widened = _windows(items, rows) if items else relation
     return widened, {node: None if name is None else ref(widened, name) for node, name in names.items()}
+
+
+def _windows(items: Sequence[WindowItem], rows: Rows) -> Window:
+    """The windows over `rows`. Where peers must be told apart, they are by the columns that people see."""
+    node = window_rows(rows.relation, items)
+    completed = tuple(
+        given if built.call.order == given.call.order else replace(given, call=_completed(given.call, rows))
+        for given, built in zip(items, node.items, strict=True)
+    )
+    return replace(node, items=completed)
+
+
+def _completed(call: WindowCall, rows: Rows) -> WindowCall:
+    return replace(call, order=complete_order(call.order, rows))
 
 
 def _window(node: ast.Over, context: Context) -> WindowCall | None:

@@ -143,7 +143,8 @@ def _rebuilt(visit: _Visit, given: Sequence[Relation]) -> Relation:
         case Window() as node:
             (input,) = given
             windows = [i for i in node.items if i.name in needed]
-            return window_rows(input, windows) if windows else input
+            # Orders were completed over all columns; they are the same over those that are left.
+            return replace(window_rows(input, windows), items=tuple(windows)) if windows else input
         case Sort() as node:
             (input,) = given
             return sort_rows(input, node.keys) if visit.ordered else input

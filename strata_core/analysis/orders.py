@@ -1,4 +1,4 @@
-"""`take`: rows by their place in the order, which is completed here to a total one.
+"""Orders that decide about rows, completed to total ones: of a `take`, and of windows that tell peers apart.
 
 The completion follows what people see (output names, then joined tables in their order), never internal names, so
 that an alias or a `let` cannot change which rows are taken.
@@ -18,21 +18,24 @@ def take_rows(statement: ast.Take, rows: Rows) -> Rows:
     """Rows `first` to `last` of `rows`, counted from 1."""
     count = max(statement.last - statement.first + 1, 0)
     offset = max(statement.first - 1, 0)
-    limited = limit_rows(rows.relation, complete_order(rows), offset, count)
+    limited = replace(limit_rows(rows.relation, rows.order, offset, count), keys=complete_order(rows.order, rows))
     return replace(rows, relation=limited, sorted_at=None)
 
 
-def complete_order(rows: Rows) -> tuple[SortKey, ...]:
-    """The order of `rows`, completed with their smallest key, else with all their columns."""
+def complete_order(order: tuple[SortKey, ...], rows: Rows) -> tuple[SortKey, ...]:
+    """`order`, completed with the smallest key of `rows`, else with all columns that can be seen.
+
+    Rows that agree on those agree on every `let`, so nothing more is needed.
+    """
     schema = rows.relation.schema
-    given = frozenset(k.expr.name for k in rows.order if isinstance(k.expr, ColumnRef))
+    given = frozenset(k.expr.name for k in order if isinstance(k.expr, ColumnRef))
     if schema.is_unique(given):
-        return rows.order
+        return order
     rank = _ranks(rows)
     keys = [sorted(key, key=rank.__getitem__) for key in schema.keys if key <= rank.keys()]
     keys.sort(key=lambda key: (len(key), [rank[c] for c in key]))
     rest = keys[0] if keys else sorted(rank, key=rank.__getitem__)
-    return (*rows.order, *(SortKey(ref(rows.relation, c)) for c in rest if c not in given))
+    return (*order, *(SortKey(ref(rows.relation, c)) for c in rest if c not in given))
 
 
 def _ranks(rows: Rows) -> dict[str, int]:
