@@ -157,8 +157,9 @@ PEERS_ALIKE = frozenset({"rank", "dense_rank"})
 
 
 def _with_total_order(call: WindowCall, schema: Schema) -> WindowCall:
-    kind = CATALOG[call.function].kind
-    if call.function in PEERS_ALIKE or (kind is Kind.AGGREGATE and call.frame is None):
+    function = CATALOG[call.function]
+    sees_all_peers = function.kind is Kind.AGGREGATE and not function.ordered and call.frame is None
+    if call.function in PEERS_ALIKE or sees_all_peers:
         return call
     return replace(call, order=total_order(call.order, schema))
 

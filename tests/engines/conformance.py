@@ -97,7 +97,9 @@ def check_facts(relation: Relation, given: Outcome) -> None:
         values = [row[i] for row in given.rows]
         present = [v for v in values if v is not None]
         known = column.inferred
-        assert known.nullable or len(present) == len(values), f"null in nonnull {column.name}: {ReferenceEngine().explain(relation, {})}"
+        assert known.nullable or len(present) == len(values), (
+            f"null in nonnull {column.name}: {ReferenceEngine().explain(relation, {})}"
+        )
         assert known.values is None or set(present) <= known.values, f"{column.name} leaves its value set"
         assert not known.nonzero or all(v != 0 for v in present), f"zero in nonzero {column.name}"
     for key in schema.keys:
@@ -128,4 +130,5 @@ def table_of(columns: tuple[Column, ...], rows: list[list[Value]]) -> ArrowTable
 
 def _report(what: str, relation: Relation, given: Outcome, expected: Outcome) -> str:
     tree = ReferenceEngine().explain(relation, {})
-    return f"{what}\n{tree}\n{relation}\ngiven:    {given.codes or given.rows}\nexpected: {expected.codes or expected.rows}"
+    found = f"given:    {given.codes or given.rows}\nexpected: {expected.codes or expected.rows}"
+    return f"{what}\n{tree}\n{relation}\n{found}"

@@ -131,7 +131,8 @@ def databases(draw: st.DrawFn) -> Database:
     for t in range(draw(st.integers(1, 3))):
         types = draw(st.lists(st.sampled_from((*SCALARS[:8], INT64, STRING, INTS)), min_size=1, max_size=5))
         columns = [Column(f"t{t}_{i}", draw(_known(type_))) for i, type_ in enumerate(types)]
-        rows = draw(st.lists(st.tuples(*(_cells(c.inferred) for c in columns)), max_size=8))
+        least = draw(st.sampled_from([0, 1, 3, 4, 6]))
+        rows = draw(st.lists(st.tuples(*(_cells(c.inferred) for c in columns)), min_size=least, max_size=8))
         if draw(st.booleans()):
             rows += rows[:2]
         keys = []
@@ -408,6 +409,7 @@ WINDOWS: tuple[tuple[str, tuple[Argument, ...]], ...] = (
     ("first_value", (STRING,)),
     ("last_value", (DECIMAL,)),
     *AGGREGATES,
+    *ORDERED,
 )
 
 
@@ -483,7 +485,9 @@ def _aggregate(draw: st.DrawFn, database: Database, relation: Relation) -> Relat
     if draw(st.integers(0, 4)) == 0:
         keys.append(Item(next(database.names), draw(expressions(schema, draw(st.sampled_from(SCALARS)), 1))))
     items = []
-    for function, types in draw(st.lists(st.sampled_from((*AGGREGATES, *ORDERED)), min_size=0 if keys else 1, max_size=3)):
+    for function, types in draw(
+        st.lists(st.sampled_from((*AGGREGATES, *ORDERED)), min_size=0 if keys else 1, max_size=3)
+    ):
         args = [draw(expressions(schema, t, 1)) for t in types]
         ordered = (function, types) in ORDERED
         made = aggregate(
@@ -516,7 +520,7 @@ def _window(draw: st.DrawFn, database: Database, relation: Relation) -> Relation
     return window_rows(relation, [WindowItem(next(database.names), made)])
 
 
-FRAMED = frozenset({"first_value", "last_value", *(name for name, _ in AGGREGATES)})
+FRAMED = frozenset({"first_value", "last_value", *(name for name, _ in (*AGGREGATES, *ORDERED))})
 
 
 @st.composite

@@ -211,7 +211,10 @@ AGGREGATES = (
         "array_agg(x: T) -> array(T nonnull)",
         _array_agg,
         "The non-null values in the given order; null of none.",
-        (Example("array_agg(x)", [1, 2], (2, None, 1)), Example("array_agg(x)", ["b", "b"], ("b", "b"))),
+        (
+            Example("array_agg(x) over (sort: [x])", [[1, 2], [1]], (2, 1)),
+            Example("array_agg(x) over (sort: [x])", [[1, 2], [1, 2], [1]], (2, None, 1)),
+        ),
         ordered=True,
     ),
     Function(
@@ -221,7 +224,10 @@ AGGREGATES = (
         "first(x: T) -> T",
         lambda arguments: any_value("first", arguments),
         "The value, perhaps null, in the first row of the given order; null of no row.",
-        (Example("first(x)", 1, (2, None, 1)), Example("first(x)", "a", ("b", "a"))),
+        (
+            Example("first(x) over (sort: [x])", [1, 1, 1], (2, None, 1)),
+            Example("first(x) over (sort: [x desc])", ["b", "b"], ("b", "a")),
+        ),
         ordered=True,
     ),
     Function(
@@ -231,7 +237,10 @@ AGGREGATES = (
         "last(x: T) -> T",
         lambda arguments: any_value("last", arguments),
         "The value, perhaps null, in the last row of the given order; null of no row.",
-        (Example("last(x)", 2, (2, 1)), Example("last(x)", None, (2, None, 1))),
+        (
+            Example("last(x) over (sort: [x])", [2, 1], (2, 1)),
+            Example("last(x) over (sort: [x], rows: 0..1)", [None, None, 2], (2, None, 1)),
+        ),
         ordered=True,
     ),
 )

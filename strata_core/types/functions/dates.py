@@ -81,7 +81,7 @@ DATES = (
         same_type,
         "`x` moved by `count` units; a day that a month lacks becomes its last. Also `date_add(x, days: 3)`.",
         Example('cast(date_add(cast("2024-01-31", "date"), 1, month), "string")', "2024-02-29"),
-        Example('cast(date_add(cast("2024-01-31", "date"), 1, day), "string")', "2024-02-01"),
+        Example('cast(date_add(cast("2024-01-31", "date"), days: 1), "string")', "2024-02-01"),
     ),
     _with_unit(
         "date_sub",
@@ -90,7 +90,7 @@ DATES = (
         same_type,
         "`x` moved back by `count` units. Also `date_sub(x, days: 3)`.",
         Example('cast(date_sub(cast("2024-03-31", "date"), 1, month), "string")', "2024-02-29"),
-        Example('cast(date_sub(cast("2024-01-01", "date"), 1, week), "string")', "2023-12-25"),
+        Example('cast(date_sub(cast("2024-01-01", "date"), weeks: 1), "string")', "2023-12-25"),
     ),
     _with_unit(
         "date_diff",

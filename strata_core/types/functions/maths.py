@@ -134,7 +134,7 @@ MATHS = (
         "The number with at most so many digits after the point (none unless said), by `mode` (half_up, away from "
         "zero, unless said). Of float64: round(x * 10^digits) / 10^digits in float64 arithmetic.",
         Example("round(2.5)", 3.0),
-        Example("round(2.345, 2, half_even)", 2.34),
+        Example("round(2.5, 0, half_even)", 2.0),
         words={2: ROUNDING_MODES},
     ),
     _row(

@@ -76,7 +76,7 @@ class Example:
     """A call in surface syntax and its value: documentation that runs as a test on every engine.
 
     For an aggregate or window, `rows` are the values of the column `x`, one a row, and `value` is the
-    result: one value for an aggregate, one a row (in the order of `x`) for a window.
+    result: one value for an aggregate, one a row (in the order of `rows`) for a call with `over`.
     """
 
     call: str
