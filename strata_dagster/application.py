@@ -17,7 +17,7 @@ from dagster import AssetCheckResult, AssetExecutionContext, AssetObservation, F
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.apply import apply_plan
 from strata_core.planning.project import Project, compile_, open_project
-from strata_core.planning.results import Event, Finished, Outcome, Published, Started
+from strata_core.planning.results import Finished, Outcome, Published, Started
 from strata_core.planning.workspace import Workspace, open_workspace
 
 from . import events
@@ -79,7 +79,7 @@ class StrataApplication:
             progress=log.progress,
         )
         try:
-            with closing_iterator(stream) as happened:
+            with closing(stream) as happened:
                 for event in happened:
                     match event:
                         case Started():
@@ -107,8 +107,3 @@ class StrataApplication:
 def transient(diagnostics: Iterable[Diagnostic]) -> bool:
     """Whether a repetition may mend all of it. A broken promise is not mended so: the same data break it again."""
     return all(d.code in TRANSIENT for d in diagnostics)
-
-
-def closing_iterator(stream: Iterator[Event]) -> closing[Iterator[Event]]:
-    """Ends an apply that is left early, so that it removes its candidate."""
-    return closing(stream)  # type: ignore[type-var]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from dagster import (
     AssetCheckResult,
@@ -16,8 +17,7 @@ from dagster import (
 )
 
 from strata_core.analysis.compiled import CompiledProject
-from strata_core.contract.report import MASKED
-from strata_core.contract.write_pin import PinReport
+from strata_core.contract.report import MASKED, PinReport
 from strata_core.diagnostics import Diagnostic
 from strata_core.planning.preview import hidden_columns, preview
 from strata_core.planning.provenance import pin_of
@@ -30,6 +30,7 @@ from strata_core.store.environments import EnvironmentVersion
 from .assets import WRITE_PIN
 from .tables import markdown_table
 
+Metadatum = str | int | float | bool | MetadataValue[Any]
 DATA_VERSION_TAG = "dagster/data_version"
 INPUT_VERSION_TAG = "dagster/input_data_version"
 NO_CONTRACT = "The model has no contract: nothing is promised of its rows.\n"
@@ -76,7 +77,7 @@ def materialization(
 
 def _live_metadata(
     workspace: Workspace, result: ModelResult, artifact: Artifact, version: EnvironmentVersion
-) -> dict[str, object]:
+) -> dict[str, Metadatum]:
     manifest, fingerprint = artifact.manifest, result.planned.fingerprint.merkle
     shown = preview(workspace.store, artifact, workspace.compiled)
     computed = result.status is Status.COMPUTED
@@ -142,7 +143,7 @@ def unpublished(
     passed, since the candidate keeps its contract, and so does what is live.
     """
     stays = _stays(workspace, result, version)
-    metadata: dict[str, object] = {
+    metadata: dict[str, Metadatum] = {
         "published": False,
         "candidate": result.planned.fingerprint.merkle,
         "environment": workspace.environment,
@@ -171,7 +172,7 @@ def unpublished(
 
 def unknown(key: AssetKey, diagnostics: Iterable[Diagnostic]) -> AssetCheckResult:
     """The verdict where the apply could not begin, or ended before the model's turn: nothing was pinned."""
-    metadata = {"published": False, "findings": MetadataValue.md(list_of(diagnostics))}
+    metadata: dict[str, Metadatum] = {"published": False, "findings": MetadataValue.md(list_of(diagnostics))}
     return _check(key, False, "not applied: nothing was published; what was live stays live", metadata)
 
 
@@ -223,7 +224,7 @@ def _check(
     key: AssetKey,
     ok: bool,
     description: str,
-    metadata: Mapping[str, object],
+    metadata: Mapping[str, Metadatum],
     severity: AssetCheckSeverity = AssetCheckSeverity.ERROR,
 ) -> AssetCheckResult:
     return AssetCheckResult(

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from dagster import AssetCheckExecutionContext, AssetCheckResult, AssetCheckSeverity, AssetKey, MetadataValue
+from dagster import (
+    AssetCheckExecutionContext,
+    AssetCheckResult,
+    AssetCheckSeverity,
+    AssetKey,
+    MetadataValue,
+)
 
 from strata_core.contract.rules import spelled_age
 from strata_core.planning.health import Health, examine
@@ -14,7 +20,7 @@ from strata_core.planning.workspace import make_engine
 from strata_core.store.instant import spell
 from strata_core.store.store import Store
 
-from .events import list_of
+from .events import Metadatum, list_of
 from .project import findings
 from .resource import StrataResource
 
@@ -46,8 +52,8 @@ def _description(health: Health, environment: str) -> str:
     return f"live for {spelled_age(health.age)}, {verdict}"
 
 
-def _metadata(health: Health) -> dict[str, object]:
-    found: dict[str, object] = {"findings": MetadataValue.md(list_of(health.faults))} if health.faults else {}
+def _metadata(health: Health) -> dict[str, Metadatum]:
+    found: dict[str, Metadatum] = {"findings": MetadataValue.md(list_of(health.faults))} if health.faults else {}
     if health.age is not None:
         found["age_seconds"] = int(health.age.total_seconds())
     if health.pointer is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from dagster import AssetExecutionContext, Config, ConfigurableResource
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from .project import StrataProject
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:  # loaded when a run begins: a code location does without engi
 Recompute = Literal["stale", "all"]
 
 
-class StrataRunConfig(Config):  # type: ignore[misc]
+class StrataRunConfig(Config):
     """Run configuration for an op of `@strata_assets`, where a run may force what it would reuse."""
 
-    recompute: Recompute = Field("stale", description="`all` computes every selected model, fresh or not.")
+    recompute: Recompute = Field(default="stale", description="`all` computes every selected model, fresh or not.")
 
 
 class StrataResource(ConfigurableResource[Any]):
@@ -28,19 +28,14 @@ class StrataResource(ConfigurableResource[Any]):
     Whether models publish together or each on its own is the environment's `publish` in `strata.toml`.
     """
 
-    project_dir: str = Field(description="The folder of `strata.toml`, or a `StrataProject`.")
-    environment: str = Field("prod", description="The environment that models are published in.")
+    project_dir: str = Field(description="The folder of `strata.toml`.")
+    environment: str = Field(default="prod", description="The environment that models are published in.")
 
-    @field_validator("project_dir", mode="before")
-    @classmethod
-    def _folder(cls, value: object) -> object:
-        match value:
-            case StrataProject():
-                return str(value.root)
-            case Path():
-                return str(value)
-            case _:
-                return value
+    def __init__(self, project_dir: str | Path | StrataProject, environment: str = "prod") -> None:
+        folder = project_dir.root if isinstance(project_dir, StrataProject) else project_dir
+        # A text may be an `EnvVar`, which is not to be looked at before a run.
+        values = {"project_dir": folder if isinstance(folder, str) else str(folder), "environment": environment}
+        super().__init__(**values)
 
     @property
     def root(self) -> Path:

@@ -33,16 +33,10 @@ def observable_sources(
     files = [source for source in project.outline.sources.values() if is_file(source)]
     if not files:
         return []
+    specs = [chosen.get_source_asset_spec(project, source) for source in files]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BetaWarning)
-
-        @multi_observable_source_asset(
-            name=name, specs=[chosen.get_source_asset_spec(project, source) for source in files], can_subset=True
-        )
-        def observe(context: AssetExecutionContext, strata: StrataResource) -> Iterator[ObserveResult]:
-            yield from _observe(context, strata)
-
-    return [observe]
+        return [multi_observable_source_asset(name=name, specs=specs, can_subset=True)(_observe)]
 
 
 def _observe(context: AssetExecutionContext, strata: StrataResource) -> Iterator[ObserveResult]:

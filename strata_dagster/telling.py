@@ -65,7 +65,7 @@ class Telling:
     def faults(self) -> tuple[Diagnostic, ...]:
         """Why the run fails; empty where everything selected is live and sound."""
         found = [d for r in self._results.values() if not r.status.sound for d in events.violations(r)]
-        return (*found, *self._unreadable)
+        return tuple(dict.fromkeys((*found, *self._unreadable)))
 
     def summary(self) -> str:
         """The run's failure in a few lines: what was violated, what failed, what was left as it was."""

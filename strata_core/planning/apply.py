@@ -9,7 +9,7 @@ apply publishes nothing, so that the next one need not compute them again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -41,7 +41,7 @@ def apply_plan(
     message: str = "",
     tags: Mapping[str, str] | None = None,
     progress: Progress = lambda _model, _rows: None,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """Carry out `plan`, telling what happens; the last event is the `Outcome`.
 
     `publish` is "together" (all stale models in one version, or none if one is violated or fails) or "each" (a

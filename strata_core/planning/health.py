@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from ..contract.model import TableContract
+from ..contract.report import PinReport
 from ..contract.rules import spelled_age
-from ..contract.write_pin import PinReport, pin
+from ..contract.write_pin import pin
 from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import Engine, ParquetTable
 from ..relation.schema import Column
