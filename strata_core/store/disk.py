@@ -70,8 +70,11 @@ def sync_directory(path: Path) -> None:
 
 
 def make_directory(path: Path) -> None:
-    """Creates `path` and its missing parents, each durable in its own parent."""
+    """Creates `path` and its missing parents, each durable in its own parent before anything is put into it."""
     if os.path.isdir(path):
+        # Who created it may have been killed before its name was durable.
+        if os.access(path.parent, os.R_OK):
+            sync_directory(path.parent)
         return
     make_directory(path.parent)
     with at(path, "create the folder"):

@@ -6,7 +6,7 @@ rollback is a new version with an old map.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -55,10 +55,12 @@ EMPTY = EnvironmentVersion(0, "", 0, MappingProxyType({}), "", _NOTHING, "publis
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The environment `name`, kept in `log`."""
+    """The environment `name`, kept in `log`. `settle` makes a model's artifacts durable before an entry names one:
+    another apply may have moved it to its address and been killed before it synced the folder."""
 
     name: str
     log: CommitLog
+    settle: Callable[[str], None]
 
     def head(self) -> EnvironmentVersion:
         """The version that readers see now."""
@@ -104,6 +106,9 @@ class Environment:
             lost = _lost(base, head, wanted) | _outdated(models, reads)
             if lost:
                 raise StrataError(self._lost_to(head, base, lost))
+            for model, pointer in changes.items():
+                if not pointer.same_rows(head.models.get(model)):
+                    self.settle(model)
             payload = _payload(models, message, tags, None)
             try:
                 return _decode(self.log.append("publish", payload, expected=head.number))

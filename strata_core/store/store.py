@@ -135,7 +135,7 @@ class Store:
 
     def environment(self, name: str) -> Environment:
         """The environment `name`, which need not exist before its first publication."""
-        return Environment(name, CommitLog(under(self.root, self._environments / table_name(name))))
+        return Environment(name, CommitLog(under(self.root, self._environments / table_name(name))), self._settle)
 
     def environments(self) -> tuple[str, ...]:
         """The names of the environments that exist."""
@@ -160,8 +160,14 @@ class Store:
         return self.root / "environments"
 
     def _artifact(self, table: str, address: str) -> Path:
-        artifacts = self.root / "tables" / table_name(table) / "data" / "artifacts"
-        return under(self.root, artifacts / address_name(address))
+        return under(self.root, self._artifacts(table) / address_name(address))
+
+    def _artifacts(self, table: str) -> Path:
+        return self.root / "tables" / table_name(table) / "data" / "artifacts"
+
+    def _settle(self, table: str) -> None:
+        if (directory := self._artifacts(table)).is_dir():
+            disk.sync_directory(directory)
 
     def _keep_or_clear(self, target: Path, candidate: Candidate, address: str) -> Artifact | None:
         """The sound artifact at `target` with the candidate's digest; a damaged one is moved out of its way."""

@@ -248,3 +248,14 @@ def test_memory_stays_bounded_while_batches_arrive(tmp_path: Path, monkeypatch: 
 
     write_parts(tmp_path, pa.schema([("a", pa.int64())]), batches())
     assert max(alive) < 20 * 400_000  # of 60 blocks: one part arriving, two waiting, and copies of them
+
+
+def test_a_block_beyond_two_gigabytes_of_text_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def overflow(arrays: list[pa.Array]) -> pa.Array:
+        raise pa.ArrowInvalid("offset overflow while concatenating arrays")
+
+    monkeypatch.setattr(pa, "concat_arrays", overflow)
+    with pytest.raises(StrataError) as error:
+        write_parts(tmp_path, *arriving(pa.table({"s": ["a", "b"]})))
+    assert refusal(error).code == "E080"
+    assert refusal(error).message == "2 rows of column s hold more than 2 GiB"
