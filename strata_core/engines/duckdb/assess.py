@@ -1,0 +1,3 @@
+"""x"""
+from __future__ import annotations
+def assess(*args): raise AssertionError

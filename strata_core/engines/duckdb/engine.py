@@ -1,0 +1,110 @@
+"""The DuckDB engine behind the protocol: a relation becomes one query, whose rows are streamed as Arrow batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import duckdb
+import pyarrow as pa
+
+from ...contract.assertions import Assertion, Assessment
+from ...relation.nodes import Relation
+from ...types.physical import arrow_field
+from ..protocol import ArrowTable, EngineSettings, TableInput
+from . import sql
+from .arrow import conform
+from .assess import assess
+from .csv_faults import locating_csv_faults
+from .scans import scans_of, source_of
+from .session import computing, open_session
+from .translate import select_of, spell
+
+BATCH_ROWS = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class DuckDBEngine:
+    """Relations as DuckDB queries. Each call has a database in memory of its own, so that threads may share this."""
+
+    settings: EngineSettings = field(default_factory=EngineSettings)
+    name: str = "duckdb"
+
+    def execute(self, relation: Relation, tables: Mapping[str, TableInput]) -> pa.RecordBatchReader:
+        """The rows of `relation`, streamed. Closing the reader ends the computation.
+
+        Errors, here or while the rows are read: E030, E033, E080, E084 (inputs), E090, E091.
+        """
+        schema = pa.schema([arrow_field(c.name, c.inferred) for c in relation.schema.columns])
+        connection = open_session(self.settings)
+        try:
+            with locating_csv_faults(tables):
+                query = _query(relation, tables, connection)
+                with computing():
+                    reader = connection.sql(query).to_arrow_reader(BATCH_ROWS)
+        except BaseException:
+            connection.close()
+            raise
+        return pa.RecordBatchReader.from_batches(schema, _batches(reader, schema, tables, connection))
+
+    def explain(self, relation: Relation, tables: Mapping[str, TableInput]) -> str:
+        """The SQL that `execute` runs. Errors: E030, E033, E080, E084."""
+        connection = open_session(self.settings)
+        try:
+            return _query(relation, tables, connection, pretty=True)
+        finally:
+            connection.close()
+
+    def physical_schema(self, table: TableInput) -> pa.Schema:
+        """The schema of the data itself; every column of a CSV file is text. Errors: E030, E033."""
+        if isinstance(table, ArrowTable):
+            return table.data.schema
+        connection = open_session(self.settings)
+        try:
+            return source_of(table, connection, f"{sql.RESERVED}source").schema
+        finally:
+            connection.close()
+
+    def assess(self, table: TableInput, assertions: Sequence[Assertion], key: Sequence[str] = ()) -> Assessment:
+        """Answers to `assertions` in one pass over `table`. Errors: E030, E033, E080, E084, E090, E091."""
+        connection = open_session(self.settings)
+        try:
+            with locating_csv_faults({"": table}):
+                return assess(table, assertions, key, connection)
+        finally:
+            connection.close()
+
+
+def _query(
+    relation: Relation, tables: Mapping[str, TableInput], connection: duckdb.DuckDBPyConnection, *, pretty: bool = False
+) -> str:
+    scans = scans_of(relation, tables, spell(relation), connection)
+    return sql.render(select_of(relation, scans), pretty=pretty)
+
+
+def _batches(
+    reader: pa.RecordBatchReader,
+    schema: pa.Schema,
+    tables: Mapping[str, TableInput],
+    connection: duckdb.DuckDBPyConnection,
+) -> Iterator[pa.RecordBatch]:
+    """The batches in the promised types; the connection closes with the last one, or when nobody reads on."""
+    try:
+        while True:
+            with locating_csv_faults(tables):
+                batch = next_batch(reader)
+            if batch is None:
+                return
+            yield conform(batch, schema)
+    finally:
+        reader.close()
+        connection.close()
+
+
+def next_batch(reader: pa.RecordBatchReader) -> pa.RecordBatch | None:
+    """The next batch, or `None` at the end."""
+    try:
+        with computing():
+            return reader.read_next_batch()
+    except StopIteration:
+        return None

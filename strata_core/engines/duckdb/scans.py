@@ -1,0 +1,265 @@
+"""Tables as SELECTs: Parquet, CSV, DuckDB and Arrow inputs, in the types declared for them.
+
+Data of other types than declared is refused, never cast in silence; only what loses nothing widens (an int32 file for
+int64). Errors: E030 (missing file or table), E033 (not of its format), E080 (other types), E084 (missing column).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlglot import exp
+
+from ...diagnostics import Diagnostic, StrataError
+from ...relation.nodes import Relation, Scan, walk_relation
+from ...relation.schema import Column
+from ...types import STRING, Json, Uuid
+from ...types.physical import arrow_type
+from ..protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, TableInput
+from ..reference.reading import widens_physically
+from . import sql
+from .casts import cast_value
+from .csv_faults import read_header
+from .session import computing
+from .sql import SqlExpr
+from .translate import ScanKey, distinct_spellings
+
+GLOB = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Rows that a query can read: a FROM item, its columns as DuckDB calls them, and the types of the data."""
+
+    rows: SqlExpr
+    columns: Mapping[str, str]
+    schema: pa.Schema
+
+
+def scans_of(
+    relation: Relation,
+    tables: Mapping[str, TableInput],
+    spelled: Mapping[str, str],
+    connection: duckdb.DuckDBPyConnection,
+) -> dict[ScanKey, exp.Select]:
+    """A SELECT for each table and column set that `relation` scans; what it reads is attached to `connection`."""
+    sources: dict[str, Source] = {}
+    scans: dict[ScanKey, exp.Select] = {}
+    nodes = sorted(
+        {(n.table, n.schema.names) for n in walk_relation(relation) if isinstance(n, Scan)},
+        key=lambda key: (key[0], -len(key[1]), key[1]),
+    )
+    for name, columns in nodes:
+        table = tables[name]
+        if name not in sources:
+            sources[name] = source_of(table, connection, f"{sql.RESERVED}source_{len(sources) + 1}")
+        declared = {c.name: c for c in table.columns}
+        scans[name, columns] = scan(table, sources[name], [declared[c] for c in columns], spelled)
+    return scans
+
+
+def scan(table: TableInput, source: Source, columns: Sequence[Column], spelled: Mapping[str, str]) -> exp.Select:
+    """The SELECT of `columns`, each in its declared type. Errors: E080, E084."""
+    items: list[SqlExpr] = [
+        sql.alias(_typed(table, source, column), spelled.get(column.name, column.name)) for column in columns
+    ]
+    # A table of no columns still has rows.
+    items = items or [sql.alias(exp.Null(), f"{sql.RESERVED}row")]
+    return exp.Select(expressions=items, from_=exp.From(this=source.rows))
+
+
+def _typed(table: TableInput, source: Source, column: Column) -> SqlExpr:
+    if column.name not in source.columns:
+        raise StrataError(missing_column(table, column.name, source.schema.names))
+    value = sql.column(source.columns[column.name])
+    declared = column.inferred.type
+    if isinstance(table, CsvTable):
+        return cast_value(value, STRING, declared)
+    given, wanted = source.schema.field(column.name).type, arrow_type(declared)
+    if not widens_physically(given, wanted):
+        raise StrataError(other_type(table, column, given))
+    if given == wanted and not isinstance(declared, Uuid | Json):
+        return value
+    if pa.types.is_timestamp(given) and given.unit == "ns":
+        return _whole_microseconds(value)
+    return sql.cast(value, sql.sql_type(declared))
+
+
+def _whole_microseconds(value: SqlExpr) -> SqlExpr:
+    target = exp.DataType(this=exp.DataType.Type.TIMESTAMP)
+    rest = exp.Mod(this=sql.fn("epoch_ns", value.copy()), expression=sql.number(1000))
+    finer = exp.NEQ(this=rest, expression=sql.number(0))
+    message = "a timestamp is finer than a microsecond"
+    return sql.when((finer, sql.raise_error(message, target)), otherwise=sql.cast(value, target))
+
+
+def source_of(table: TableInput, connection: duckdb.DuckDBPyConnection, name: str) -> Source:
+    """What a query reads of `table`; attached or registered under `name`. Errors: E030, E033."""
+    match table:
+        case ParquetTable():
+            return _parquet(table, connection)
+        case CsvTable():
+            return _csv(table)
+        case DuckDBTable():
+            return _attached(table, connection, name)
+        case ArrowTable():
+            spelled = distinct_spellings(table.data.schema.names)
+            renamed = table.data.rename_columns([spelled[n] for n in table.data.schema.names])
+            connection.register(name, renamed)
+            return Source(sql.table(name), spelled, table.data.schema)
+        case _:
+            assert_never(table)
+
+
+def _parquet(table: ParquetTable, connection: duckdb.DuckDBPyConnection) -> Source:
+    schema = parquet_schema(table)
+    if not table.paths:
+        names = {c.name: c.name for c in table.columns}
+        nothing = [sql.alias(sql.null(sql.sql_type(c.inferred.type)), c.name) for c in table.columns]
+        empty = exp.Select(expressions=nothing, where=exp.Where(this=exp.false()))
+        return Source(exp.Subquery(this=empty, alias=exp.TableAlias(this=sql.identifier("empty"))), names, schema)
+    paths = exp.Array(expressions=[sql.string(literal_path(p)) for p in table.paths])
+    rows = sql.fn("read_parquet", paths, sql.option("hive_partitioning", exp.false()))
+    names = {n: n for n in schema.names}
+    if len({n.casefold() for n in schema.names}) < len(schema.names):
+        # DuckDB gives columns that differ in case alone names of its own, in the order of the file.
+        with computing():
+            described = connection.sql(sql.render(exp.Select(expressions=[exp.Star()], from_=exp.From(this=rows))))
+        names = dict(zip(schema.names, described.columns, strict=True))
+    return Source(rows, names, schema)
+
+
+def literal_path(path: Path) -> str:
+    """A path that DuckDB takes as it is: signs that it reads as patterns stand in brackets."""
+    return "".join(f"[{c}]" if c in GLOB else c for c in str(path))
+
+
+def parquet_schema(table: ParquetTable) -> pa.Schema:
+    """The schema that all files have. Errors: E030, E033, E080 where files differ."""
+    first: pa.Schema | None = None
+    for path in table.paths:
+        require_file(path)
+        try:
+            schema = pq.read_schema(path).remove_metadata()
+        except (pa.ArrowException, OSError) as error:
+            reason = str(error).splitlines()[0]
+            raise StrataError(
+                Diagnostic("E033", f"`{path}` is not Parquet, or is damaged: {reason}", fix="write the file anew")
+            ) from None
+        if first is None:
+            first = schema
+        elif not schema.equals(first):
+            raise StrataError(
+                Diagnostic(
+                    "E080",
+                    f"`{path}` has other columns or types than `{table.paths[0]}`",
+                    fix="write all files of a table with one schema",
+                    notes=(f"there:\n{first}", f"here:\n{schema}"),
+                )
+            )
+    if first is None:
+        return pa.schema([pa.field(c.name, arrow_type(c.inferred.type)) for c in table.columns])
+    return first
+
+
+def _csv(table: CsvTable) -> Source:
+    header = read_header(table)
+    names = {name: f"column_{i}" for i, name in enumerate(header)}
+    types = {name: exp.Literal.string("VARCHAR") for name in names.values()}
+    nulls = ["", *([table.null] if table.null else [])]
+    rows = sql.fn(
+        "read_csv",
+        sql.string(literal_path(table.path)),
+        sql.option("columns", sql.struct(types)),
+        sql.option("auto_detect", exp.false()),
+        sql.option("header", exp.true()),
+        sql.option("delim", sql.string(",")),
+        sql.option("quote", sql.string('"')),
+        sql.option("escape", sql.string('"')),
+        sql.option("nullstr", exp.Array(expressions=[sql.string(n) for n in nulls])),
+        sql.option("strict_mode", exp.true()),
+        sql.option("null_padding", exp.false()),
+    )
+    return Source(rows, names, pa.schema([pa.field(n, pa.string()) for n in header]))
+
+
+def _attached(table: DuckDBTable, connection: duckdb.DuckDBPyConnection, name: str) -> Source:
+    require_file(table.path)
+    target = exp.Alias(this=sql.string(str(table.path)), alias=sql.identifier(name))
+    attach = exp.Attach(this=target, expressions=[exp.AttachOption(this=exp.Var(this="READ_ONLY"))])
+    try:
+        connection.execute(sql.render(attach))
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise StrataError(
+            Diagnostic(
+                "E033",
+                f"`{table.path}` cannot be opened as a DuckDB database: {reason}",
+                fix="check that it is one, and that no other process has it open for writing",
+            )
+        ) from None
+    found = connection.execute(
+        "select table_schema, table_name from information_schema.tables where table_catalog = $1"
+        " order by table_schema <> 'main', table_schema, table_name",
+        [name],
+    ).fetchall()
+    place = next(((s, t) for s, t in found if table.table in (t, f"{s}.{t}")), None)
+    if place is None:
+        there = ", ".join(t if s == "main" else f"{s}.{t}" for s, t in found) or "no tables"
+        raise StrataError(
+            Diagnostic("E030", f"`{table.path}` has no table `{table.table}`", fix=f"the database has {there}")
+        )
+    rows = sql.table(name, *place)
+    with computing():
+        one = exp.Select(expressions=[exp.Star()], from_=exp.From(this=rows.copy()), limit=exp.Limit(expression=sql.number(0)))
+        schema = connection.sql(sql.render(one)).to_arrow_table().schema
+    return Source(rows, {n: n for n in schema.names}, schema)
+
+
+def require_file(path: Path) -> None:
+    """Raises E030 where there is no file."""
+    if not path.is_file():
+        raise StrataError(
+            Diagnostic("E030", f"there is no file `{path}`", fix="check the path in the source's declaration")
+        )
+
+
+def place_of(table: TableInput) -> str:
+    """Where a table lies, for messages."""
+    match table:
+        case ParquetTable():
+            return f"`{table.paths[0]}`" if table.paths else "the table"
+        case CsvTable():
+            return f"`{table.path}`"
+        case DuckDBTable():
+            return f"`{table.path}`, table `{table.table}`,"
+        case ArrowTable():
+            return "the data"
+        case _:
+            assert_never(table)
+
+
+def missing_column(table: TableInput, name: str, found: Sequence[str]) -> Diagnostic:
+    """E084, with the columns that are there."""
+    return Diagnostic(
+        "E084",
+        f"{place_of(table)} has no column `{name}`",
+        fix=f"its columns are {', '.join(f'`{n}`' for n in found)}",
+        field_path=name,
+    )
+
+
+def other_type(table: TableInput, column: Column, given: pa.DataType) -> Diagnostic:
+    """E080, with the type found and the type declared."""
+    return Diagnostic(
+        "E080",
+        f"column `{column.name}` is `{given}` in {place_of(table).rstrip(',')}, declared `{column.inferred.type}`",
+        fix=f"write the data as `{arrow_type(column.inferred.type)}`, or declare the type that it has and `cast` it",
+        field_path=column.name,
+    )

@@ -1,0 +1,154 @@
+"""DuckDB connections with limits, and its errors as diagnostics for people.
+
+Every computation has a connection to an in-memory database of its own, so that nothing is shared between threads or
+left behind. Errors: E090 (a value does not fit), E091 (memory, disk, interruption), E033 (an input cannot be read).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from ...diagnostics import Diagnostic, StrataError
+from ..protocol import EngineSettings
+from .sql import MARK
+
+MEMORY_SHARE = 0.6
+"""The part of the machine's memory that a computation may take unless settings say otherwise."""
+MAX_DEPTH = 5_000
+
+
+def open_session(settings: EngineSettings) -> duckdb.DuckDBPyConnection:
+    """A connection to a new in-memory database. Errors: E091 where a limit is not accepted."""
+    spill = settings.spill_directory or Path(tempfile.gettempdir()) / f"strata-spill-{os.getpid()}"
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": settings.memory_limit or default_memory_limit(),
+        "threads": settings.threads or available_threads(),
+        "temp_directory": str(spill),
+        "default_null_order": "nulls_last",
+        "ieee_floating_point_ops": True,
+        "preserve_insertion_order": True,
+        "max_expression_depth": MAX_DEPTH,
+        # Nothing is fetched from a network behind a computation's back.
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "allow_community_extensions": False,
+    }
+    with computing():
+        connection = duckdb.connect(":memory:", config=config)
+        connection.execute("SET TimeZone = 'UTC'")
+        return connection
+
+
+def available_threads() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def default_memory_limit() -> str:
+    """A share of the machine's memory, in MiB."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        total = 4 << 30
+    return f"{max(int(total * MEMORY_SHARE) >> 20, 256)}MiB"
+
+
+@contextmanager
+def computing() -> Iterator[None]:
+    """DuckDB's errors inside become a `StrataError`."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise StrataError(diagnosis(error)) from None
+
+
+def diagnosis(error: duckdb.Error) -> Diagnostic:
+    """What an error of DuckDB means for the person whose model runs, without its SQL."""
+    text = str(error)
+    if MARK in text:
+        return _failed(text.split(MARK, 1)[1].split("\n\n")[0].splitlines()[0])
+    match error:
+        case duckdb.OutOfMemoryException():
+            return Diagnostic(
+                "E091",
+                f"the engine ran out of memory or disk for spilling: {_first_line(text)}",
+                fix="raise `memory_limit` in `strata.toml`, or give `spill_directory` a folder with more room",
+            )
+        case duckdb.InterruptException():
+            return Diagnostic("E091", "the computation was interrupted")
+        case duckdb.IOException() if re.search(r"space|quota|temp|could not write|write file", text, re.IGNORECASE):
+            return Diagnostic(
+                "E091",
+                f"the engine cannot write while it computes: {_first_line(text)}",
+                fix="make room, or set `spill_directory` in `strata.toml` to a folder with more",
+            )
+        case duckdb.IOException() | duckdb.SerializationException():
+            return Diagnostic(
+                "E033",
+                f"an input cannot be read: {_first_line(text)}",
+                fix="check that the file is whole and not being written",
+            )
+        case _:
+            return _failed(_said(text))
+
+
+def _failed(reason: str) -> Diagnostic:
+    return Diagnostic(
+        "E090",
+        reason if reason.startswith("`") else f"the computation failed: {reason}",
+        fix="filter the offending rows, widen the type, or use `try_cast` for text that may not fit",
+    )
+
+
+REASONS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(r"with value (?P<value>.*?) can't be cast .*destination type (?P<type>[\w(),]+)", re.DOTALL),
+        "`{value}` does not fit {type}",
+    ),
+    (
+        re.compile(r"Could not cast value (?P<value>.*?) to (?P<type>[\w(),]+)", re.DOTALL),
+        "`{value}` does not fit {type}",
+    ),
+    (
+        re.compile(r"Could not convert string [\"'](?P<value>.*?)[\"'] to '?(?P<type>[\w(),]+)", re.DOTALL),
+        "`{value}` is no {type}",
+    ),
+    (
+        re.compile(r"Overflow in (?P<what>\w+) of (?P<type>[\w(),]+) \((?P<value>.*?)\)", re.DOTALL),
+        "{what} overflows: `{value}` does not fit {type}",
+    ),
+    (re.compile(r"Overflow in (?P<what>[^:\n!(]+)"), "the result overflows: {what}"),
+)
+"""DuckDB's wordings, and what is said instead."""
+
+TYPE_WORDS = {
+    "INT64": "int64",
+    "BIGINT": "int64",
+    "DOUBLE": "float64",
+    "INT128": "38 digits",
+    "HUGEINT": "38 digits",
+    "DATE": "date",
+    "TIMESTAMP": "timestamp",
+    "UUID": "uuid",
+}
+
+
+def _said(text: str) -> str:
+    for pattern, sentence in REASONS:
+        found = pattern.search(text)
+        if found is not None:
+            words = {k: TYPE_WORDS.get(v, v.replace("DECIMAL", "decimal")) for k, v in found.groupdict().items()}
+            return sentence.format(**words)
+    return _first_line(text)
+
+
+def _first_line(text: str) -> str:
+    line = text.splitlines()[0] if text else "unknown"
+    return re.sub(r"^[A-Za-z ]+ (Error|Exception): ", "", line)

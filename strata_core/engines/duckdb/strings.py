@@ -1,0 +1,133 @@
+"""String functions and hashes in DuckDB. Positions are code points; numbers are cut to what DuckDB takes."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from ...relation.expressions import Call
+from . import sql
+from .operators import Builder, native
+from .sql import SqlExpr
+
+FARTHEST = 2**31 - 1
+CHARACTERS = "(?s)."
+
+
+def _bounded(count: SqlExpr) -> SqlExpr:
+    """A length or position; DuckDB refuses what no text reaches. Nulls stay, which `greatest` skips."""
+
+    def cut(n: SqlExpr) -> SqlExpr:
+        least = sql.fn("least", n.copy(), sql.number(FARTHEST))
+        return sql.when((exp.Not(this=sql.is_null(n.copy())), sql.fn("greatest", least, sql.number(-FARTHEST))))
+
+    if isinstance(count, exp.Cast) and isinstance(count.this, exp.Literal):
+        return count
+    return sql.once("count", count, cut)
+
+
+def _natural(count: SqlExpr) -> SqlExpr:
+    """A length, not below zero; null stays null."""
+
+    def cut(n: SqlExpr) -> SqlExpr:
+        positive = sql.fn("greatest", n.copy(), sql.number(0))
+        return sql.when((exp.Not(this=sql.is_null(n.copy())), positive))
+
+    return sql.once("length", _bounded(count), cut)
+
+
+def _substring(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    text, start = args[0], _bounded(args[1])
+    if len(args) == 2:
+        return sql.fn("substring", text, start)
+    return sql.fn("substring", text, start, _natural(args[2]))
+
+
+def _side(name: str) -> Builder:
+    """`left` and `right`: of a negative count, nothing."""
+
+    def build(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+        return sql.fn(name, args[0], _natural(args[1]))
+
+    return build
+
+
+def _pad(name: str) -> Builder:
+    """`lpad` and `rpad`: where the filling is empty, DuckDB refuses and Strata only cuts."""
+
+    def build(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+        text, length, fill = args
+
+        def with_text(t: SqlExpr) -> SqlExpr:
+            def with_length(n: SqlExpr) -> SqlExpr:
+                def with_fill(f: SqlExpr) -> SqlExpr:
+                    empty = exp.EQ(this=f.copy(), expression=sql.string(""))
+                    padded = sql.fn(name, t.copy(), n.copy(), f.copy())
+                    return sql.when((empty, sql.fn("left", t.copy(), n.copy())), otherwise=padded)
+
+                return sql.once("fill", fill, with_fill)
+
+            return sql.once("length", _natural(length), with_length)
+
+        return sql.once("text", text, with_text)
+
+    return build
+
+
+def _split_part(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    text, separator, number = args
+
+    def with_number(n: SqlExpr) -> SqlExpr:
+        part = sql.fn("split_part", text.copy(), separator.copy(), n.copy())
+        return sql.when(
+            (exp.EQ(this=n.copy(), expression=sql.number(0)), _empty_unless_null(text, separator)), otherwise=part
+        )
+
+    return sql.once("part", _bounded(number), with_number)
+
+
+def _empty_unless_null(*texts: SqlExpr) -> SqlExpr:
+    return sql.fn("left", sql.join(*(sql.paren(t.copy()) for t in texts)), sql.number(0))
+
+
+def _trim(name: str) -> Builder:
+    """Only spaces are trimmed."""
+
+    def build(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+        return sql.fn(name, args[0], sql.string(" "))
+
+    return build
+
+
+def _reverse(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    """By code point; DuckDB's own keeps grapheme clusters together."""
+    characters = sql.fn("regexp_extract_all", args[0], sql.string(CHARACTERS))
+    return sql.fn("array_to_string", sql.fn("list_reverse", characters), sql.string(""))
+
+
+def _replace_all(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    return sql.fn("regexp_replace", *args, sql.string("g"))
+
+
+STRINGS: dict[str, Builder] = {
+    "upper": native("upper"),
+    "lower": native("lower"),
+    "trim": _trim("trim"),
+    "ltrim": _trim("ltrim"),
+    "rtrim": _trim("rtrim"),
+    "length": native("length"),
+    "substring": _substring,
+    "left": _side("left"),
+    "right": _side("right"),
+    "replace": native("replace"),
+    "lpad": _pad("lpad"),
+    "rpad": _pad("rpad"),
+    "split_part": _split_part,
+    "startswith": native("starts_with"),
+    "endswith": native("ends_with"),
+    "contains": native("contains"),
+    "reverse": _reverse,
+    "regexp_replace": _replace_all,
+    "regexp_extract": native("regexp_extract"),
+    "md5": native("md5"),
+    "sha256": native("sha256"),
+}
