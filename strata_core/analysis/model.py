@@ -14,9 +14,9 @@ from ..diagnostics import Diagnostic, Severity, has_errors
 from ..language import ast
 from ..relation.build import project, ref
 from ..relation.expressions import Call, Cast, ColumnRef, Expr, Literal, SortKey, coerce, columns_read
-from ..relation.nodes import Item, Project
+from ..relation.nodes import Item, Project, Relation
 from ..relation.schema import Column, Schema
-from ..types import UNKNOWN, Float64, Inferred, Int64, ValueType
+from ..types import UNKNOWN, Date, Float64, Inferred, Int64, Timestamp, Unknown, ValueType
 from .compiled import CompiledModel
 from .expressions import operands
 from .fields import freshness_of
@@ -49,6 +49,8 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
     age = freshness_of(freshness, found.append)
     name = model.name.text
     output = _output(rows)
+    if freshness is not None and freshness.column is not None and rows.scope.complete:
+        _check_instant(freshness.column, output, found)
     conformance = _conformance(model, output, rows, contract) if contract is not None else None
     found += conformance.diagnostics if conformance is not None else ()
     if not rows.scope.outputs and rows.scope.complete and not has_errors(found):
@@ -75,6 +77,16 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
         model,
     )
     return Outcome(model_table(name, relation, contract), compiled, tuple(found))
+
+
+def _check_instant(column: ast.Name, output: Relation, found: list[Diagnostic]) -> None:
+    """E021, E070: the age of a model is told by a date or timestamp among its columns."""
+    named = {c.name: c.inferred.type for c in output.schema.columns}
+    if column.text not in named:
+        found.append(unknown("E021", f"the model has no column `{column}`", column, named.keys()))
+    elif not isinstance(named[column.text], Date | Timestamp | Unknown):
+        message = f"freshness is told by a date or timestamp, but `{column}` is {named[column.text]}"
+        found.append(Diagnostic("E070", message, column.span, fix="name a date or timestamp column"))
 
 
 def _contract(

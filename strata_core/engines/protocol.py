@@ -68,7 +68,10 @@ class Engine(Protocol):
     """An engine. Every method raises `StrataError`: E090 (a value overflows or a cast fails), E091 (out of
     memory or disk), E033 (an input cannot be read: missing, ragged, not of its format)."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The engine's name in `strata.toml`."""
+        ...
 
     def execute(self, relation: Relation, tables: Mapping[str, TableInput]) -> pa.RecordBatchReader:
         """The rows of `relation`, streamed; columns and Arrow types as `types.physical.arrow_field` says,

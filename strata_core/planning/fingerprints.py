@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from ..analysis.compiled import CompiledModel, CompiledProject, Source
 from ..relation.canonical import canonical, fingerprint_form
 from .physical import artifact_relation
+from .promised import promised
 
 SEMANTICS_VERSION = "1"
 """Version of what programs mean and how artifacts are written; raise it when either changes."""
@@ -51,7 +52,8 @@ def fingerprints(project: CompiledProject) -> dict[str, Fingerprint]:
     for name, model in project.models.items():
         if name in project.broken:
             continue
-        own, contract = _own(model), model.contract.digest if model.contract else ""
+        held_to = promised(model)
+        own, contract = _own(model), held_to.digest if held_to else ""
         local = digest(b"local", SEMANTICS_VERSION.encode(), own.encode(), contract.encode())
         upstream = [(u, result[u].merkle if u in result else sources[u]) for u in sorted(model.upstream)]
         merkle = digest(b"merkle", local.encode(), *_pairs(upstream))
@@ -60,7 +62,10 @@ def fingerprints(project: CompiledProject) -> dict[str, Fingerprint]:
 
 
 def source_fingerprint(source: Source) -> str:
-    """The digest of what a source is declared to be: its columns, promises and filter; not where it lies."""
+    """The digest of what a source is declared to be: its columns and promises; not where it lies.
+
+    Its filter is part of the relation of each model that reads it.
+    """
     return digest(b"source", SEMANTICS_VERSION.encode(), source.name.encode(), source.contract.digest.encode())
 
 

@@ -6,15 +6,17 @@ declaration; a candidate is checked for what its contract promises (Seed 0 §5 C
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from contextlib import closing
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from ..analysis.compiled import CompiledModel, JoinExpectation, Source
 from ..contract.assertions import Holds
 from ..contract.model import TableContract
-from ..contract.report import PinReport
+from ..contract.report import MASKED, PinReport, shown
+from ..contract.rules import Rule, promises, spelled_age
 from ..contract.write_pin import pin
 from ..diagnostics import Diagnostic
 from ..engines.protocol import CsvTable, Engine, ParquetTable, TableInput
@@ -23,44 +25,40 @@ from ..relation.expressions import aggregate, call, literal
 from ..relation.nodes import AggregateItem, Item, Relation
 from ..relation.schema import Column
 from ..store.artifacts import Candidate
-from ..store.environments import EnvironmentVersion
-from ..store.store import Store
 from ..types import STRING, Inferred
+from .preview import columns_from
+from .promised import promised
+
+COUNT = "rows of this key"
+SAMPLES = 5
 
 
-class Verified:
-    """Which sources were checked already, in this apply or by the artifacts that are live."""
-
-    def __init__(self, store: Store, version: EnvironmentVersion) -> None:
-        self._store, self._version = store, version
-        self._known: set[tuple[str, str, str]] | None = None
-
-    def knows(self, source: Source, digest: str) -> bool:
-        """Whether rows of this digest were found to keep this declaration."""
-        return (source.name, digest, source.contract.digest) in self._facts()
-
-    def learn(self, source: Source, digest: str) -> None:
-        """Note that they do."""
-        self._facts().add((source.name, digest, source.contract.digest))
-
-    def _facts(self) -> set[tuple[str, str, str]]:
-        if self._known is None:
-            self._known = set()
-            for name, pointer in self._version.models.items():
-                artifact = self._store.find(name, pointer.address)
-                note = artifact.manifest.provenance if artifact else {}
-                inputs, contracts = note.get("inputs"), note.get("source_contracts")
-                if isinstance(inputs, Mapping) and isinstance(contracts, Mapping):
-                    self._known |= {(str(u), str(inputs[u]), str(c)) for u, c in contracts.items() if u in inputs}
-        return self._known
+def pin_source(engine: Engine, source: Source, table: TableInput, now: datetime) -> PinReport:
+    """The report on a source's rows against its declaration."""
+    return pin(engine, table, source.contract, now=now, raw=_as_text(table))
 
 
-def pin_source(engine: Engine, source: Source, table: TableInput, digest: str, verified: Verified) -> PinReport:
-    """The report on a source's rows against its declaration; what passes is not asked again."""
-    report = pin(engine, table, source.contract, now=datetime.now(UTC), raw=_as_text(table))
-    if report.passed:
-        verified.learn(source, digest)
-    return report
+def ages(contract: TableContract) -> bool:
+    """Whether rows that keep `contract` may break it later, without a change."""
+    return any(p.fact.rule is Rule.FRESHNESS for p in promises(contract))
+
+
+def outdated(source: Source, files: Iterable[Path], now: datetime) -> Diagnostic | None:
+    """E085 where a source promises a freshness of no column of its own, and its newest file is older."""
+    promised = source.freshness
+    if promised is None or promised.column is not None:
+        return None
+    newest = max(datetime.fromtimestamp(path.stat().st_mtime, UTC) for path in files)
+    age = timedelta(seconds=max(0, int((now - newest).total_seconds())))
+    if age <= promised.max_age:
+        return None
+    limit = spelled_age(promised.max_age)
+    return Diagnostic(
+        "E085",
+        f"the data of source `{source.name}` was written {spelled_age(age)} ago, but it promises freshness <= {limit}",
+        source.span,
+        fix="find out why no later data came, or let the source's freshness be longer",
+    )
 
 
 def _as_text(table: TableInput) -> CsvTable | None:
@@ -71,25 +69,33 @@ def _as_text(table: TableInput) -> CsvTable | None:
     return replace(table, columns=tuple(Column(c.name, text) for c in table.columns))
 
 
-def pin_candidate(engine: Engine, model: CompiledModel, candidate: Candidate) -> PinReport:
-    """The report on a candidate against its model's contract; without a contract nothing is asked."""
+def pin_candidate(
+    engine: Engine, model: CompiledModel, candidate: Candidate, now: datetime, hidden: Set[str]
+) -> PinReport:
+    """The report on a candidate against its model's contract; without a contract nothing is asked.
+
+    No sample shows a value of a `hidden` column.
+    """
     columns = model.relation.schema.columns
-    contract = model.contract or TableContract(model.name, ())
+    contract = promised(model) or TableContract(model.name, ())
     table = ParquetTable(candidate.paths, columns)
     also = [a for a in model.assertions if isinstance(a, Holds)]
-    return pin(engine, table, contract, now=datetime.now(UTC), proofs=model.proofs, also=also)
+    return pin(engine, table, contract, now=now, proofs=model.proofs, also=also, masked=hidden)
 
 
 def unmet_expectations(
-    engine: Engine, model: CompiledModel, tables: Mapping[str, TableInput]
+    engine: Engine, model: CompiledModel, tables: Mapping[str, TableInput], hidden: Mapping[str, Set[str]]
 ) -> tuple[Diagnostic, ...]:
-    """E087 for each `expect` of the model's joins that the data does not keep, with sample keys."""
+    """E087 for each `expect` of the model's joins that the data does not keep, with sample keys.
+
+    Values of columns that come from a `hidden` one (column names by source and model) are not shown.
+    """
     found = []
     for expectation in model.expectations:
         with closing(engine.execute(_repeated(expectation), tables)) as reader:
             rows = reader.read_all().to_pylist()
         if rows:
-            found.append(_unmet(expectation, rows))
+            found.append(_unmet(expectation, rows, columns_from(expectation.relation, hidden)))
     return tuple(found)
 
 
@@ -105,14 +111,12 @@ def _repeated(expectation: JoinExpectation) -> Relation:
     return limit_rows(repeated, (), 0, SAMPLES)
 
 
-COUNT = "rows of this key"
-SAMPLES = 5
+def _unmet(expectation: JoinExpectation, rows: list[dict[str, object]], hidden: Set[str]) -> Diagnostic:
+    def text(name: str, value: object) -> str:
+        return f"{name} = {MASKED if name in hidden else shown(value)}"
 
-
-def _unmet(expectation: JoinExpectation, rows: list[dict[str, object]]) -> Diagnostic:
-    samples = "; ".join(
-        ", ".join(f"{name} = {row[name]!r}" for name in expectation.columns) + f" ({row[COUNT]} rows)" for row in rows
-    )
+    keys = (", ".join(text(name, row[name]) for name in expectation.columns) for row in rows)
+    samples = "; ".join(f"{key} ({row[COUNT]} rows)" for key, row in zip(keys, rows, strict=True))
     return Diagnostic(
         "E087",
         f"`{expectation.text}` does not hold: several rows have one key",

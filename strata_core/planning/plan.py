@@ -43,11 +43,13 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What the live artifact of a model was made from: parts of its fingerprint and the digests it read."""
+    """What the live artifact of a model was made from: parts of its fingerprint, the digests that it read, and the
+    digests of what its sources were declared to be."""
 
     own: str
     contract: str
     inputs: Mapping[str, str]
+    declarations: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +131,9 @@ def _planned(
     else:
         stale_upstream = tuple(u for u in inputs if u in planned and planned[u].stale)
         digests = _digests(inputs, base, source_digests)
-        moved = digests is None or address(own.local, digests) != live.address
+        moved = len(digests) < len(inputs) or address(own.local, digests) != live.address
         if live.fingerprint != own.merkle or moved or stale_upstream:
-            causes += _causes(own, live, digests, stale_upstream, applied(name, live), project)
+            causes += _causes(own, inputs, digests, stale_upstream, applied(name, live), project)
     if forced:
         causes.append(Cause(Reason.FORCED))
     return PlannedModel(name, own, inputs, live, tuple(causes))
@@ -139,37 +141,35 @@ def _planned(
 
 def _causes(
     own: Fingerprint,
-    live: Pointer,
-    digests: Mapping[str, str] | None,
+    inputs: tuple[str, ...],
+    digests: Mapping[str, str],
     stale_upstream: tuple[str, ...],
     before: Applied | None,
     project: CompiledProject,
 ) -> Iterable[Cause]:
+    if before is None:
+        return [Cause(Reason.MISSING)]  # the live artifact is gone or damaged
     causes = []
-    if before is None or before.own != own.own:
+    if before.own != own.own:
         causes.append(Cause(Reason.OWN_CHANGE))
-    if before is not None and before.contract != own.contract:
+    if before.contract != own.contract:
         causes.append(Cause(Reason.CONTRACT_CHANGE))
-    read_before = before.inputs if before else {}
-    changed = tuple(u for u, d in (digests or {}).items() if read_before.get(u, d) != d)
-    data = tuple(u for u in changed if u in project.sources)
-    if data:
+    changed = tuple(u for u in inputs if u not in digests or before.inputs.get(u, digests[u]) != digests[u])
+    if data := tuple(u for u in changed if u in project.sources):
         causes.append(Cause(Reason.DATA_CHANGE, data))
-    upstream = tuple(dict.fromkeys((*stale_upstream, *(u for u in changed if u not in project.sources))))
-    if upstream:
+    declared = ((u, project.sources[u].contract.digest) for u in inputs if u in project.sources)
+    redeclared = (u for u, now in declared if before.declarations.get(u, now) != now)
+    models = (u for u in changed if u not in project.sources)
+    if upstream := tuple(dict.fromkeys((*stale_upstream, *models, *redeclared))):
         causes.append(Cause(Reason.UPSTREAM_CHANGE, upstream))
-    if not causes and live.fingerprint != own.merkle:
-        # Only the fingerprint of something upstream moved, and that was applied on its own meanwhile.
-        causes.append(Cause(Reason.UPSTREAM_CHANGE))
-    return causes
+    # Without any of these, the meaning of something upstream changed and was applied on its own meanwhile.
+    return causes or [Cause(Reason.UPSTREAM_CHANGE)]
 
 
-def _digests(
-    inputs: tuple[str, ...], base: EnvironmentVersion, source_digests: Mapping[str, str]
-) -> dict[str, str] | None:
-    """The digests of what a model reads as it is live, or `None` where something is not there."""
-    found = {u: source_digests.get(u) or (base.models[u].digest if u in base.models else "") for u in inputs}
-    return found if all(found.values()) else None
+def _digests(inputs: tuple[str, ...], base: EnvironmentVersion, source_digests: Mapping[str, str]) -> Mapping[str, str]:
+    """The digests of what a model reads as it is live; what is not there has none."""
+    live = {u: base.models[u].digest for u in inputs if u in base.models}
+    return live | {u: source_digests[u] for u in inputs if u in source_digests}
 
 
 def _ancestors(project: CompiledProject, wanted: set[str]) -> set[str]:

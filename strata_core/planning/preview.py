@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from itertools import islice
 
 from ..analysis.compiled import CompiledProject
 from ..contract.report import MASKED, shown
+from ..relation.nodes import Relation
 from ..store.artifacts import Artifact
 from ..store.store import Store
 
@@ -33,16 +34,17 @@ def preview(store: Store, artifact: Artifact, project: CompiledProject, most: in
     return Preview(columns, tuple(tuple(MASKED if n in hidden else shown(row[n]) for n in columns) for row in rows))
 
 
-def hidden_columns(project: CompiledProject) -> Mapping[str, frozenset[str]]:
+def hidden_columns(project: CompiledProject) -> Mapping[str, Set[str]]:
     """For each source and model, the columns whose values are not to be shown: those that its contract hides,
     and those that come, in whatever way, from a hidden column upstream."""
-    hidden = {name: source.contract.hidden for name, source in project.sources.items()}
+    hidden: dict[str, Set[str]] = {name: source.contract.hidden for name, source in project.sources.items()}
     for name, model in project.models.items():
         declared = model.contract.hidden if model.contract else frozenset[str]()
-        derived = {
-            column.name
-            for column in model.relation.schema.columns
-            if any(origin.column in hidden.get(origin.node, ()) for origin in column.origins)
-        }
-        hidden[name] = declared | derived
+        hidden[name] = declared | columns_from(model.relation, hidden)
     return hidden
+
+
+def columns_from(relation: Relation, hidden: Mapping[str, Set[str]]) -> Set[str]:
+    """The columns of `relation` that come, in whatever way, from a hidden column of a source or model it reads."""
+    columns = relation.schema.columns
+    return {c.name for c in columns if any(o.column in hidden.get(o.node, ()) for o in c.origins)}

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from ..analysis.compiled import CompiledProject
+from ..analysis.compiled import CompiledProject, Source
 from ..contract.report import PinReport
+from ..diagnostics import StrataError
+from ..store.artifacts import Artifact
 from ..store.document import JSON
 from ..store.environments import Pointer
 from ..store.manifest import Manifest
 from ..store.store import Store
 from .plan import Applied, PlannedModel
+from .promised import promised
+
+KeptDeclaration = tuple[str, str, str]
+"""A source's name, the digest of rows, and the digest of the declaration that they were found to keep."""
 
 
 def provenance_of(
@@ -23,7 +29,7 @@ def provenance_of(
 ) -> dict[str, JSON]:
     """The record of one computation: digests by upstream name, contracts of the sources read, what was promised and
     found, engine, time."""
-    sources, contract = project.sources, project.models[planned.name].contract
+    sources, contract = project.sources, promised(project.models[planned.name])
     return {
         "own": planned.fingerprint.own,
         "contract": planned.fingerprint.contract,
@@ -38,21 +44,41 @@ def provenance_of(
     }
 
 
+def sound_artifact(store: Store, name: str, address: str) -> Artifact | None:
+    """The artifact at `address`, or `None` where it is not there or visibly damaged: then it is made again."""
+    try:
+        artifact = store.find(name, address)
+    except StrataError:
+        return None
+    return None if artifact is None or artifact.verify(contents=False) else artifact
+
+
 def applied(store: Store, name: str, pointer: Pointer) -> Applied | None:
-    """What a live artifact was made from, or `None` where its manifest is gone."""
-    artifact = store.find(name, pointer.address)
+    """What a live artifact was made from, or `None` where it is not there any more."""
+    artifact = sound_artifact(store, name, pointer.address)
     if artifact is None:
         return None
     note = artifact.manifest.provenance
-    inputs = note.get("inputs")
-    return Applied(
-        str(note.get("own", "")),
-        str(note.get("contract", "")),
-        {str(k): str(v) for k, v in inputs.items()} if isinstance(inputs, Mapping) else {},
-    )
+    own, contract = str(note.get("own", "")), str(note.get("contract", ""))
+    return Applied(own, contract, _texts(note.get("inputs")), _texts(note.get("source_contracts")))
+
+
+def kept_declaration(source: Source, digest: str) -> KeptDeclaration:
+    """That rows of `digest` keep what `source` declares."""
+    return source.name, digest, source.contract.digest
+
+
+def kept_declarations(manifest: Manifest) -> Iterator[KeptDeclaration]:
+    """What was found out about the sources that an artifact was made from, before it was made."""
+    inputs, contracts = (_texts(manifest.provenance.get(key)) for key in ("inputs", "source_contracts"))
+    return ((name, inputs[name], contract) for name, contract in contracts.items() if name in inputs)
 
 
 def pin_of(manifest: Manifest) -> PinReport | None:
     """The pin report that an artifact was published with."""
     report = manifest.provenance.get("pin")
     return PinReport.from_json(report) if isinstance(report, Mapping) else None
+
+
+def _texts(note: JSON) -> dict[str, str]:
+    return {str(k): str(v) for k, v in note.items()} if isinstance(note, Mapping) else {}

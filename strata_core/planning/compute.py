@@ -1,0 +1,129 @@
+"""One model of an apply: reuse the artifact at its address, or check its inputs, execute, stage, pin and adopt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import pyarrow as pa
+
+from ..analysis.compiled import CompiledModel
+from ..contract.report import PinReport
+from ..diagnostics import Diagnostic, StrataError
+from ..engines.protocol import Engine, TableInput
+from ..store.artifacts import Artifact, Candidate
+from .fingerprints import address
+from .physical import artifact_relation
+from .pinning import ages, outdated, pin_candidate, pin_source, unmet_expectations
+from .plan import PlannedModel, Reason
+from .provenance import KeptDeclaration, kept_declaration, kept_declarations, provenance_of, sound_artifact
+from .results import ModelResult, Status
+from .workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What the models of one apply share.
+
+    `hidden` names, per source and model, the columns whose values no report shows; `kept` what is known of the
+    sources' rows from before; `checked` the reports on the sources that this apply looked at.
+    """
+
+    workspace: Workspace
+    engine: Engine
+    now: datetime
+    hidden: Mapping[str, Set[str]]
+    kept: frozenset[KeptDeclaration]
+    progress: Callable[[str, int], None]
+    checked: dict[str, PinReport] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One table that a model reads, and the digest of its rows."""
+
+    table: TableInput
+    digest: str
+
+
+def compute(run: Run, planned: PlannedModel, read: Callable[[str], Input]) -> ModelResult:
+    """What becomes of `planned`; `read` gives what it reads by name. A fault is a result too: nothing is raised
+    for a file, a value or the store's disk."""
+    started = time.perf_counter()
+    model = run.workspace.compiled.models[planned.name]
+    try:
+        result = _compute(run, planned, model, {name: read(name) for name in planned.inputs})
+    except StrataError as error:
+        located = tuple(_at(model, d) for d in error.diagnostics)
+        result = ModelResult(planned.name, Status.FAILED, planned, diagnostics=located)
+    return replace(result, seconds=time.perf_counter() - started)
+
+
+def _compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapping[str, Input]) -> ModelResult:
+    digests = {name: i.digest for name, i in inputs.items()}
+    where = address(planned.fingerprint.local, digests)
+    forced = any(c.reason is Reason.FORCED for c in planned.causes)
+    existing = None if forced else sound_artifact(run.workspace.store, model.name, where)
+    reports, old = _check_sources(run, inputs, existing)
+    if old or not all(r.passed for r in reports):
+        return ModelResult(model.name, Status.VIOLATED, planned, inputs=reports, diagnostics=old)
+    if existing is not None:
+        return ModelResult(model.name, Status.REUSED, planned, existing, inputs=reports)
+    tables = {name: i.table for name, i in inputs.items()}
+    unmet = unmet_expectations(run.engine, model, tables, run.hidden)
+    if unmet:
+        return ModelResult(model.name, Status.VIOLATED, planned, inputs=reports, diagnostics=unmet)
+    started = time.perf_counter()
+    candidate = _stage(run, model, tables)
+    try:
+        pin = pin_candidate(run.engine, model, candidate, run.now, run.hidden[model.name])
+        if not pin.passed:
+            return ModelResult(model.name, Status.VIOLATED, planned, pin=pin, inputs=reports)
+        seconds = time.perf_counter() - started
+        note = provenance_of(planned, digests, run.workspace.compiled, run.engine.name, pin, seconds)
+        artifact = run.workspace.store.adopt(candidate, where, note)
+    finally:
+        with suppress(StrataError):  # adopted it is gone; what a full or broken disk keeps is swept later
+            candidate.discard()
+    return ModelResult(model.name, Status.COMPUTED, planned, artifact, pin, reports)
+
+
+def _check_sources(
+    run: Run, inputs: Mapping[str, Input], existing: Artifact | None
+) -> tuple[tuple[PinReport, ...], tuple[Diagnostic, ...]]:
+    """The reports on the sources among `inputs` that this apply checked, and E085 for files that are too old.
+
+    A source is checked once an apply, and not at all where its rows are known to keep its declaration: from
+    before, or from the artifact that would be reused. Age is asked every time, for it changes by itself.
+    """
+    known = run.kept | frozenset(kept_declarations(existing.manifest) if existing else ())
+    sources = {n: s for n, s in run.workspace.compiled.sources.items() if n in inputs}
+    for name, source in sources.items():
+        asked = ages(source.contract) or kept_declaration(source, inputs[name].digest) not in known
+        if asked and name not in run.checked:
+            run.checked[name] = pin_source(run.engine, source, inputs[name].table, run.now)
+    old = (outdated(source, run.workspace.sources[name].files, run.now) for name, source in sources.items())
+    return tuple(run.checked[n] for n in sources if n in run.checked), tuple(d for d in old if d is not None)
+
+
+def _stage(run: Run, model: CompiledModel, tables: Mapping[str, TableInput]) -> Candidate:
+    with closing(run.engine.execute(artifact_relation(model), tables)) as reader:
+        return run.workspace.store.stage(model.name, reader.schema, _counted(reader, model.name, run))
+
+
+def _counted(reader: pa.RecordBatchReader, name: str, run: Run) -> Iterator[pa.RecordBatch]:
+    rows = 0
+    for batch in reader:
+        yield batch
+        rows += batch.num_rows
+        run.progress(name, rows)
+
+
+def _at(model: CompiledModel, diagnostic: Diagnostic) -> Diagnostic:
+    """A fault of a computation is told at the model whose computation it was."""
+    if diagnostic.span is not None:
+        return diagnostic
+    return replace(diagnostic, message=f"model `{model.name}`: {diagnostic.message}", span=model.span)
