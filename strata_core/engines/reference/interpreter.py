@@ -23,7 +23,7 @@ from .windows import compute
 
 T = TypeVar("T")
 Rows = list[Row]
-Tables = Mapping[str, Sequence[Sequence[Value]]]
+Tables = Mapping[tuple[str, tuple[str, ...]], Sequence[Sequence[Value]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def rows_of(relation: Relation, reading: Reading) -> list[list[Value]]:
 def _rows(node: Relation, reading: Reading) -> Rows:
     match node:
         case Scan():
-            return [list(row) for row in reading.tables[node.table]]
+            return [list(row) for row in reading.tables[node.table, node.schema.names]]
         case Filter():
             return _filtered(node, reading)
         case Project():

@@ -22,10 +22,13 @@ from .casts import cast
 from .values import MisfitError, Value, failure
 
 
-def read_tables(relation: Relation, tables: Mapping[str, TableInput]) -> dict[str, list[list[Value]]]:
-    """The rows of every table that `relation` reads, in the columns of its scan."""
-    scans = {node.table: node for node in walk_relation(relation) if isinstance(node, Scan)}
-    return {name: read_rows(tables[name], scan.schema.names) for name, scan in scans.items()}
+def read_tables(
+    relation: Relation, tables: Mapping[str, TableInput]
+) -> dict[tuple[str, tuple[str, ...]], list[list[Value]]]:
+    """The rows of every table that `relation` reads, by its name and the columns of the scan: a table can be
+    scanned twice, for other columns each time."""
+    scans = {(node.table, node.schema.names) for node in walk_relation(relation) if isinstance(node, Scan)}
+    return {(name, columns): read_rows(tables[name], columns) for name, columns in scans}
 
 
 def read_rows(table: TableInput, names: tuple[str, ...]) -> list[list[Value]]:
