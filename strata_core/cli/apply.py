@@ -3,97 +3,100 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
-from ..planning.project import Project, compile_
-from .report import (
-    FAILED,
-    VIOLATED,
-    environment_option,
-    format_option,
-    opened,
-    plural,
-    print_diagnostics,
-    project_option,
-    refuse_errors,
-)
+from ..diagnostics import Diagnostic
+from ..planning.project import Project, compile_sound
+from .exits import CLEAN, FAILED, VIOLATED
+from .progress import Progress
+from .report import environment_option, force_option, format_option, on_project, plural, rendered
 
 if TYPE_CHECKING:
-    from ..planning.results import ModelResult, Outcome
+    from ..planning.results import Event, ModelResult, Outcome
 
 
-@click.command()
+@click.command("apply")
 @click.argument("models", nargs=-1)
-@project_option
+@on_project
 @environment_option
 @format_option("text", "json")
-@click.option("--force", is_flag=True, help="Compute the selected models even if they are fresh.")
-def apply(models: tuple[str, ...], project: Path | None, environment: str, format_: str, force: bool) -> None:
+@force_option
+def apply_command(project: Project, models: tuple[str, ...], environment: str, format_: str, force: bool) -> int:
     """Compute what is stale, pin it and publish it in one step.
 
     MODELS limits the apply to these and the stale models that they read. When a candidate violates its contract
     nothing of it is published: the last-known-good stays live, and the exit code is 3.
     """
     from ..planning.apply import apply_plan
-    from ..planning.results import Finished, Outcome, Started, Status
     from ..planning.workspace import open_workspace
 
-    found = opened(project)
-    compiled = compile_(found)
-    refuse_errors(found, compiled.diagnostics, format_)
-    workspace = open_workspace(found, environment, compiled)
-    swept = workspace.store.sweep_staging()
-    plan = workspace.plan(models or None, force=force)
-    publish = found.config.environment(environment).publish
-    outcome: Outcome | None = None
-    with _Progress(len(plan.stale), quiet=format_ == "json") as shown:
+    with Progress("looking at files", quiet=format_ == "json") as shown:
+        workspace = open_workspace(project, environment, compile_sound(project))
+        swept = workspace.store.sweep_staging()
         if swept:
-            shown.say(f"removed {plural(len(swept), 'candidate')} left by a killed apply")
-        for event in apply_plan(workspace, plan, workspace.engine(), publish=publish, progress=shown.rows):
-            match event:
-                case Started():
-                    shown.start(event.name)
-                case Finished(result=result) if result.status is not Status.FRESH:
-                    shown.say(_line(result))
-                    _explain(found, result, shown)
-                case Outcome():
-                    outcome = event
-                case _:
-                    pass
-    assert outcome is not None
+            shown.say(f"removed {plural(len(swept), 'candidate')} of killed applies")
+        plan = workspace.plan(models or None, force=force)
+        publish = project.config.environment(environment).publish
+        events = apply_plan(
+            workspace,
+            plan,
+            workspace.engine(),
+            publish=publish,
+            progress=lambda _model, rows: shown.update(plural(rows, "row")),
+        )
+        outcome = _told(events, project, shown, max((len(p.name) for p in plan.stale), default=0))
     if format_ == "json":
-        click.echo(json.dumps(as_json(outcome, environment), indent=2, default=str))
+        click.echo(json.dumps(as_json(outcome, environment), indent=2))
     else:
-        click.echo(_summary(outcome, environment))
-    raise click.exceptions.Exit(VIOLATED if outcome.violated else FAILED if outcome.failed else 0)
+        click.echo(summary(outcome, environment))
+    return VIOLATED if outcome.violated else FAILED if outcome.failed else CLEAN
 
 
-def _line(result: ModelResult) -> str:
-    rows = f"{result.artifact.manifest.rows:,} rows" if result.artifact else ""
-    waits = f"waits for {', '.join(result.waits_for)}" if result.waits_for else ""
-    return f"{result.status:<9} {result.name:<28} {rows or waits:<18} {result.seconds:6.2f} s"
+def _told(events: Iterator[Event], project: Project, shown: Progress, width: int) -> Outcome:
+    """Say what happens, model by model; a finding that several models share is said once."""
+    from ..planning.results import Finished, Outcome, Published, Started
+
+    told = set[Diagnostic]()
+    for event in events:
+        match event:
+            case Started():
+                shown.set(f"[{event.position}/{event.total}] {event.name}")
+            case Finished(result=result):
+                shown.say(_line(result, width))
+                new = [d for d in result.violations if d not in told]
+                if new:
+                    shown.say(rendered(new, project.line_source, err=True))
+                told.update(new)
+            case Published():
+                continue
+            case Outcome():
+                return event
+    raise AssertionError("an apply ends with its outcome")
 
 
-def _explain(project: Project, result: ModelResult, shown: _Progress) -> None:
-    reports = (*result.inputs, *((result.pin,) if result.pin else ()))
-    found = [d for r in reports if not r.passed for d in r.diagnostics()]
-    if diagnostics := (*found, *result.diagnostics):
-        shown.pause()
-        print_diagnostics(diagnostics, project.line_source, err=True)
+def _line(result: ModelResult, width: int) -> str:
+    rows = plural(result.artifact.manifest.rows, "row") if result.artifact else ""
+    line = f"{result.status:<8}  {result.name:<{width}}  "
+    if result.waits_for:
+        return f"{line}waits for {', '.join(result.waits_for)}"
+    return f"{line}{rows:<16} {result.seconds:6.2f} s"
 
 
-def _summary(outcome: Outcome, environment: str) -> str:
-    counts: dict[str, int] = {}
-    for result in outcome.results.values():
-        counts[result.status] = counts.get(result.status, 0) + 1
-    parts = ", ".join(f"{n} {status}" for status, n in counts.items()) or "no models"
+def summary(outcome: Outcome, environment: str) -> str:
+    """The apply in one line: what is live now, and what became of the models."""
+    counts = Counter(result.status for result in outcome.results.values())
+    parts = ", ".join(f"{n:,} {status}" for status, n in counts.items()) or "no models"
+    number = outcome.version.number
     if outcome.published:
-        return f"{environment}: version {outcome.version.number} is live ({parts})"
-    live = f"version {outcome.version.number} stays live" if outcome.version.number else "nothing is live yet"
-    return f"{environment}: {live} ({parts})"
+        return f"{environment}: version {number} is live ({parts})"
+    if not (outcome.violated or outcome.failed):
+        return f"{environment}: nothing to do ({parts})"
+    live = f"version {number} stays live" if number else "nothing is live yet"
+    return f"{environment}: nothing was published, {live} ({parts})"
 
 
 def as_json(outcome: Outcome, environment: str) -> dict[str, object]:
@@ -102,55 +105,21 @@ def as_json(outcome: Outcome, environment: str) -> dict[str, object]:
         "environment": environment,
         "version": outcome.version.number,
         "published": sorted(outcome.published),
-        "models": [
-            {
-                "name": r.name,
-                "status": str(r.status),
-                "reasons": [str(c) for c in r.causes],
-                "rows": r.artifact.manifest.rows if r.artifact else None,
-                "digest": r.artifact.manifest.digest if r.artifact else None,
-                "seconds": round(r.seconds, 3),
-                "pin": r.pin.to_json() if r.pin else None,
-                "inputs": [i.to_json() for i in r.inputs],
-                "diagnostics": [{"code": d.code, "message": d.message, "fix": d.fix} for d in r.diagnostics],
-            }
-            for r in outcome.results.values()
-        ],
+        "models": [_model_as_json(result) for result in outcome.results.values()],
     }
 
 
-class _Progress:
-    """One live line on a terminal: the model at work and the rows written; nothing where nobody looks."""
-
-    def __init__(self, total: int, quiet: bool) -> None:
-        from rich.console import Console
-
-        self._console = Console(stderr=True, highlight=False)
-        self._quiet, self._total, self._position = quiet, total, 0
-        self._name = ""
-        self._status = None if quiet or not self._console.is_terminal else self._console.status("planning")
-
-    def __enter__(self) -> _Progress:
-        if self._status:
-            self._status.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.pause()
-
-    def start(self, name: str) -> None:
-        self._position, self._name = self._position + 1, name
-        self.rows(name, 0)
-
-    def rows(self, name: str, rows: int) -> None:
-        if self._status:
-            self._status.update(f"[{self._position}/{self._total}] {name}  {rows:,} rows")
-            self._status.start()
-
-    def say(self, line: str) -> None:
-        if not self._quiet:
-            self._console.print(line, markup=False, soft_wrap=True)
-
-    def pause(self) -> None:
-        if self._status:
-            self._status.stop()
+def _model_as_json(result: ModelResult) -> dict[str, object]:
+    live = result.planned.live
+    return {
+        "name": result.name,
+        "status": str(result.status),
+        "reasons": [str(c) for c in result.causes],
+        "rows": result.artifact.manifest.rows if result.artifact else None,
+        "digest": result.artifact.manifest.digest if result.artifact else None,
+        "live": live.digest if live else None,
+        "seconds": round(result.seconds, 3),
+        "pin": result.pin.to_json() if result.pin else None,
+        "inputs": [report.to_json() for report in result.inputs],
+        "diagnostics": [{"code": d.code, "message": d.message, "fix": d.fix} for d in result.violations],
+    }

@@ -7,46 +7,51 @@ from pathlib import Path
 
 import click
 
-from ..diagnostics import Severity
+from ..diagnostics import Diagnostic, Severity, StrataError
 from ..diagnostics.render import render_json
-from ..planning.project import compile_
-from .report import exit_code, format_option, opened, plural, print_diagnostics, project_option
+from ..planning.findings import findings
+from ..planning.project import Project
+from .exits import exit_code
+from .progress import Progress
+from .report import format_option, on_project, plural, rendered
 
 
-@click.command()
-@click.argument("path", required=False, type=click.Path(path_type=Path))
-@project_option
+@click.command("check")
+@click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
+@on_project
 @format_option("text", "json")
-def check(path: Path | None, project: Path | None, format_: str) -> None:
+def check_command(project: Project, path: Path | None, format_: str) -> int:
     """Check models and contracts without running anything.
 
     PATH is a .strata file or a folder; without it the whole project is checked. The findings of a file are
     those of its project, shown for that file or folder alone.
     """
     started = time.perf_counter()
-    found = opened(project, path)
-    compiled = compile_(found)
-    diagnostics = compiled.diagnostics
-    if path is not None:
-        shown = _shown(path, found.root)
-        diagnostics = tuple(d for d in diagnostics if d.span is None or _inside(d.span.file, shown))
+    with Progress(f"checking {plural(len(project.files), 'file')}", quiet=format_ == "json"):
+        found = findings(project)
+    diagnostics = found.diagnostics if path is None else _within(found.diagnostics, path, project)
     if format_ == "json":
         click.echo(render_json(diagnostics))
-    else:
-        print_diagnostics(diagnostics, found.line_source)
-        errors = sum(d.severity is Severity.ERROR for d in diagnostics)
-        warnings = sum(d.severity is Severity.WARNING for d in diagnostics)
-        models = len(compiled.models) + len(compiled.broken)
-        counted = f"{plural(models, 'model')} in {plural(len(found.files), 'file')}"
-        findings = f"{plural(errors, 'error')}, {plural(warnings, 'warning')}"
-        click.echo(f"{counted}: {findings} ({time.perf_counter() - started:.2f} s)", err=True)
-    raise click.exceptions.Exit(exit_code(diagnostics))
+        return exit_code(diagnostics)
+    click.echo(rendered(diagnostics, project.line_source), nl=False, color=True)
+    errors = sum(d.severity is Severity.ERROR for d in diagnostics)
+    warnings = sum(d.severity is Severity.WARNING for d in diagnostics)
+    counted = f"{plural(found.models, 'model')} in {plural(len(project.files), 'file')}"
+    told = f"{plural(errors, 'error')}, {plural(warnings, 'warning')}"
+    click.echo(f"{counted}: {told} ({time.perf_counter() - started:.2f} s)", err=True)
+    return exit_code(diagnostics)
 
 
-def _shown(path: Path, root: Path) -> str:
+def _within(diagnostics: tuple[Diagnostic, ...], path: Path, project: Project) -> tuple[Diagnostic, ...]:
+    """The diagnostics of one file or folder, and those that have no place."""
     resolved = path.resolve()
-    return resolved.relative_to(root).as_posix() if resolved.is_relative_to(root) else resolved.as_posix()
+    shown = resolved.relative_to(project.root).as_posix() if resolved.is_relative_to(project.root) else str(resolved)
 
+    def inside(file: str) -> bool:
+        return shown in (".", file) or file.startswith(f"{shown}/")
 
-def _inside(file: str, shown: str) -> bool:
-    return shown in (".", file) or file.startswith(f"{shown}/")
+    if not any(inside(file.path) for file in project.files):
+        message = f"`{path}` holds no module of the project `{project.config.name}` in `{project.root}`"
+        models = ", ".join(project.config.models)
+        raise StrataError(Diagnostic("E073", message, fix=f"its modules lie in {models} (`[project] models`)"))
+    return tuple(d for d in diagnostics if d.span is None or inside(d.span.file))

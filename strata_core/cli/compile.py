@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from ..planning.project import compile_
-from .report import environment_option, fail, opened, project_option, refuse_errors
+from ..diagnostics import StrataError
+from ..planning.project import Project, compile_
+from .exits import CLEAN
+from .report import environment_option, on_project
 
 
 @click.command("compile")
 @click.argument("model")
-@project_option
+@on_project
 @environment_option
-def compile_command(model: str, project: Path | None, environment: str) -> None:
-    """Print what the engine will execute for MODEL; upstream models stand by their names."""
+def compile_command(project: Project, model: str, environment: str) -> int:
+    """Print what the engine will execute for MODEL; what is not there yet stands by its name."""
     from ..planning.compile import explain
+    from ..planning.plan import unknown_model
     from ..planning.workspace import open_workspace
 
-    found = opened(project)
-    compiled = compile_(found)
+    compiled = compile_(project)
     if model in compiled.broken:
-        refuse_errors(found, compiled.diagnostics)
-    workspace = open_workspace(found, environment, compiled)
+        raise StrataError(*(d for d in compiled.diagnostics if d.blocks))
     if model not in compiled.models:
-        from ..planning.plan import unknown_model
-
-        fail(found, [unknown_model(model, compiled)])
-    click.echo(explain(workspace, model))
+        raise StrataError(unknown_model(model, compiled))
+    click.echo(explain(open_workspace(project, environment, compiled, write=False), model))
+    return CLEAN

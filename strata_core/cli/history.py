@@ -5,52 +5,50 @@ from __future__ import annotations
 import itertools
 import json
 from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 
+from ..planning.project import Project
+from ..planning.published import published_environment
 from ..store.environments import EnvironmentVersion
 from ..store.instant import spell
-from ..store.store import Store
-from .report import environment_option, format_option, opened, plural, project_option
+from .exits import CLEAN
+from .report import environment_option, format_option, on_project, plural
+
+SHOWN_NAMES = 6
 
 
-@click.command()
-@project_option
+@click.command("history")
+@on_project
 @environment_option
 @format_option("text", "json")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="How many versions to list.")
-def history(project: Path | None, environment: str, format_: str, limit: int) -> None:
+def history_command(project: Project, environment: str, format_: str, limit: int) -> int:
     """List the versions of an environment, newest first."""
-    store = Store.open(opened(project).store_root, create=False)
-    log = store.environment(environment)
-    versions = list(itertools.islice(log.history(), limit + 1))
-    pairs = list(itertools.pairwise([*versions, None]))[:limit]
+    versions = list(itertools.islice(published_environment(project, environment).history(), limit + 1))
+    befores = [*versions[1:], None]
+    pairs = list(zip(versions, befores, strict=True))[:limit]
     if format_ == "json":
-        click.echo(json.dumps([_as_json(version, before) for version, before in pairs if version], indent=2))
-        return
-    if not versions:
-        click.echo(f"{environment}: nothing was published yet")
-        return
-    for version, before in pairs:
-        if version is not None:
+        click.echo(json.dumps([_as_json(version, before) for version, before in pairs], indent=2))
+    else:
+        for version, before in pairs:
             click.echo(_line(version, before))
+    return CLEAN
 
 
-@click.command()
-@click.argument("version", type=int)
-@project_option
+@click.command("rollback")
+@click.argument("version", type=click.IntRange(1))
+@on_project
 @environment_option
-def rollback(version: int, project: Path | None, environment: str) -> None:
+def rollback_command(project: Project, version: int, environment: str) -> int:
     """Make an earlier VERSION of an environment live again, as a new version.
 
     The next `apply` finds the models stale again where their source text differs from what that version held.
     """
-    store = Store.open(opened(project).store_root, create=False)
-    made = store.environment(environment).rollback(version)
-    click.echo(
-        f"{environment}: version {made.number} is live, with the {plural(len(made.models), 'model')} of {version}"
-    )
+    made = published_environment(project, environment).rollback(version)
+    held = plural(len(made.models), "model")
+    click.echo(f"{environment}: version {made.number} is live, with the {held} of version {version}")
+    return CLEAN
 
 
 def _changed(version: EnvironmentVersion, before: EnvironmentVersion | None) -> list[str]:
@@ -63,7 +61,8 @@ def _line(version: EnvironmentVersion, before: EnvironmentVersion | None) -> str
     at = datetime.fromtimestamp(version.at / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S")
     what = f"rollback to {version.restores}" if version.restores else version.cause
     names = _changed(version, before)
-    shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "") if names else "no new rows"
+    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+    shown = ", ".join(names[:SHOWN_NAMES]) + more if names else "no new rows"
     return f"{version.number:>5}  {at}Z  {what:<14} {shown}"
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import tempfile
-import traceback
 from dataclasses import dataclass
 
 import click
 
-from ..diagnostics import StrataError
-from .report import FAILED, exit_code, print_diagnostics
+from .exits import CLEAN, FAILED, INTERRUPTED
 
-FINDINGS_HELP = (
+EXITS_HELP = (
     "Exit codes: 0 clean, 1 findings, 2 usage, 3 a write pin was violated (nothing published), "
     "4 the engine, a file or the store failed."
 )
@@ -51,8 +48,7 @@ class LazyGroup(click.Group):
         verb = VERBS.get(cmd_name)
         if verb is None:
             return None
-        module = importlib.import_module(f".{verb.module}", __package__)
-        command = getattr(module, cmd_name if cmd_name != "compile" else "compile_command")
+        command = getattr(importlib.import_module(f".{verb.module}", __package__), f"{cmd_name}_command")
         assert isinstance(command, click.Command)
         return command
 
@@ -62,7 +58,7 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, verb.summary) for name, verb in VERBS.items()])
 
 
-@click.group(cls=LazyGroup, epilog=FINDINGS_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, epilog=EXITS_HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="strata-tables", prog_name="strata")
 def strata() -> None:
     """Strata: a typed language for tables that refuses a broken model before it runs."""
@@ -71,31 +67,29 @@ def strata() -> None:
 def main() -> None:
     """Run the command; every way out has a documented exit code and no traceback."""
     try:
-        code = strata.main(standalone_mode=False)
-    except click.exceptions.Exit as done:
-        code = done.exit_code
+        code = strata.main(standalone_mode=False) or CLEAN
+        sys.stdout.flush()
     except click.Abort:
-        click.echo("interrupted: nothing was published by this run after the last line above", err=True)
-        code = 130
+        click.echo("interrupted: what was not told as live above was not published", err=True)
+        code = INTERRUPTED
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except StrataError as error:
-        print_diagnostics(error.diagnostics, lambda _path: None, err=True)
-        code = exit_code(error.diagnostics)
     except BrokenPipeError:
         # The reader of our output has gone (`strata show … | head`): nothing is left to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    except Exception:  # the last line of defence: a fault of ours is told without a traceback on the terminal
-        code = _own_fault()
-    sys.exit(code or 0)
+        code = CLEAN
+    except Exception as error:  # the last line of defence: a fault of ours is told without a traceback
+        code = _own_fault(error)
+    sys.exit(code)
 
 
-def _own_fault() -> int:
+def _own_fault(error: Exception) -> int:
+    import tempfile
+    import traceback
+
     with tempfile.NamedTemporaryFile("w", prefix="strata-", suffix=".log", delete=False) as log:
-        traceback.print_exc(file=log)
-    error = sys.exc_info()[1]
+        traceback.print_exception(error, file=log)
     click.echo(f"strata failed: {type(error).__name__}: {error}", err=True)
     click.echo(f"This is a fault of Strata, not of your project; the details are in {log.name}", err=True)
     return FAILED

@@ -3,40 +3,44 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from collections.abc import Iterator
 
 import click
 
 from ..planning.plan import Plan
-from ..planning.project import compile_
-from .report import environment_option, format_option, opened, plural, project_option, refuse_errors
+from ..planning.project import Project, compile_sound
+from .exits import CLEAN, exit_code
+from .progress import Progress
+from .report import environment_option, force_option, format_option, on_project, plural, tell
 
 
-@click.command()
+@click.command("plan")
 @click.argument("models", nargs=-1)
-@project_option
+@on_project
 @environment_option
 @format_option("text", "json")
-@click.option("--force", is_flag=True, help="Plan the selected models as stale.")
-def plan(models: tuple[str, ...], project: Path | None, environment: str, format_: str, force: bool) -> None:
+@force_option
+def plan_command(project: Project, models: tuple[str, ...], environment: str, format_: str, force: bool) -> int:
     """Show which models are stale, and why: own change, contract change, upstream change, data change, missing.
 
-    MODELS limits the plan to these and the stale models that they read.
+    MODELS limits the plan to these and the stale models that they read. The exit code is 4 where a file that a
+    stale model reads is missing.
     """
     from ..planning.workspace import open_workspace
 
-    found = opened(project)
-    compiled = compile_(found)
-    refuse_errors(found, compiled.diagnostics)
-    workspace = open_workspace(found, environment, compiled)
-    planned = workspace.plan(models or None, force=force)
+    with Progress("looking at files", quiet=format_ == "json"):
+        workspace = open_workspace(project, environment, compile_sound(project), write=False)
+        plan = workspace.plan(models or None, force=force)
+    read = {name for planned in plan.stale for name in planned.inputs}
+    missing = [d for name, problem in workspace.missing.items() if name in read for d in problem.diagnostics]
     if format_ == "json":
-        click.echo(json.dumps(as_json(planned), indent=2))
+        click.echo(json.dumps(as_json(plan), indent=2))
     else:
-        print_plan(planned)
-    for problem in workspace.missing.values():
-        for diagnostic in problem.diagnostics:
-            click.echo(f"warning: {diagnostic.message}", err=True)
+        for line in lines(plan):
+            click.echo(line)
+    if missing:
+        tell(missing, project.line_source)
+    return exit_code(missing) if missing else CLEAN
 
 
 def as_json(plan: Plan) -> dict[str, object]:
@@ -57,17 +61,13 @@ def as_json(plan: Plan) -> dict[str, object]:
     }
 
 
-def print_plan(plan: Plan) -> None:
-    """The plan as a table for people."""
-    from rich.console import Console
-    from rich.table import Table
-
+def lines(plan: Plan) -> Iterator[str]:
+    """The plan for people: a line for each stale model, with the reasons, and how many there are."""
     fresh = len(plan.models) - len(plan.stale)
     if not plan.stale:
-        click.echo(f"{plan.environment}: nothing to do, {plural(fresh, 'model')} fresh")
+        yield f"{plan.environment}: nothing to do, {plural(fresh, 'model')} fresh"
         return
-    table = Table("", "model", "because", box=None, pad_edge=False)
+    width = max(len(m.name) for m in plan.stale)
     for number, model in enumerate(plan.stale, start=1):
-        table.add_row(f"{number}", model.name, ", ".join(map(str, model.causes)))
-    Console(highlight=False).print(table)
-    click.echo(f"{plan.environment}: {plural(len(plan.stale), 'model')} stale, {fresh} fresh")
+        yield f"{number:>4}  {model.name:<{width}}  {'; '.join(map(str, model.causes))}"
+    yield f"{plan.environment}: {plural(len(plan.stale), 'model')} stale, {fresh:,} fresh"

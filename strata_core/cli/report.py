@@ -1,65 +1,99 @@
-"""What all verbs share: options, exit codes, and how diagnostics reach the terminal."""
+"""What all verbs share: their options, how findings reach people and programs, and exit codes.
+
+A verb is a function from an opened project and its options to an exit code. It raises `StrataError` where what was
+asked cannot be had; `on_project` tells it, so that no verb prints findings of its own faults.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from ..diagnostics import Diagnostic, StrataError, has_errors
+from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.render import render_json, render_text
-from ..planning.project import Project, open_project
+from ..planning.config import CONFIG_NAME, find_project
+from ..planning.project import open_project
+from .exits import exit_code
 
-CLEAN, FINDINGS, USAGE, VIOLATED, FAILED = 0, 1, 2, 3, 4
-
-EXIT_BY_PREFIX = {"E027": USAGE, "E03": FAILED, "E08": VIOLATED, "E09": FAILED}
-
-F = TypeVar("F", bound=Callable[..., Any])
+Verb = TypeVar("Verb", bound=Callable[..., int])
 Lines = Callable[[str], str | None]
 
 
-def exit_code(diagnostics: Sequence[Diagnostic]) -> int:
-    """The exit code that `diagnostics` ask for: the gravest of their families, 0 without errors."""
-    return max((_code(d) for d in diagnostics if d.blocks), default=CLEAN)
+def on_project(verb: Callable[..., int]) -> Callable[..., int]:
+    """Give `verb` the option `--project`, and the opened project in its place.
 
+    A `StrataError` is told with the source lines it is about, in the format asked for; its codes decide the exit
+    code.
+    """
 
-def _code(diagnostic: Diagnostic) -> int:
-    for prefix, code in EXIT_BY_PREFIX.items():
-        if diagnostic.code.startswith(prefix):
-            return code
-    return FINDINGS
-
-
-def project_option(command: F) -> F:
-    """`--project`, the same for every verb."""
-    return click.option(
+    @click.option(
         "--project",
         "project",
-        type=click.Path(path_type=Path),
+        type=click.Path(exists=True, path_type=Path),
         metavar="DIR",
         help="The project's folder, or a single .strata file (default: the nearest strata.toml upwards).",
+    )
+    @wraps(verb)
+    def run(project: Path | None, **options: Any) -> int:
+        path = options.get("path")
+        lines: Lines = _lines_below(project or path or Path.cwd())
+        try:
+            found = open_project(path, project=project)
+            lines = found.line_source
+            return verb(found, **options)
+        except StrataError as error:
+            tell(error.diagnostics, lines, as_json=options.get("format_") == "json")
+            return exit_code(error.diagnostics)
+
+    return run
+
+
+def environment_option(command: Verb) -> Verb:
+    """`--env`, the same for every verb that reads or publishes."""
+    return click.option(
+        "--env", "environment", default="prod", show_default=True, callback=_environment, help="The environment."
     )(command)
 
 
-def environment_option(command: F) -> F:
-    """`--env`, the same for every verb that reads or publishes."""
-    return click.option("--env", "environment", default="prod", show_default=True, help="The environment.")(command)
-
-
-def format_option(*formats: str) -> Callable[[Any], Any]:
+def format_option(*formats: str) -> Callable[[Verb], Verb]:
     """`--format`, the first being the default."""
     return click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
-def opened(project: Path | None, path: Path | None = None) -> Project:
-    """The project that the options mean."""
-    if project is not None and project.suffix == ".strata":
-        return open_project(project)
-    return open_project(path, project=project)
+def force_option(command: Verb) -> Verb:
+    """`--force`."""
+    return click.option("--force", is_flag=True, help="Take the selected models for stale even if they are fresh.")(
+        command
+    )
+
+
+def _environment(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
+    from ..store.names import NAME_RULE, is_table_name
+
+    if not is_table_name(name):
+        raise click.BadParameter(f"{name!r} cannot name an environment: use {NAME_RULE}")
+    return name
+
+
+def _lines_below(start: Path) -> Lines:
+    """The text of `strata.toml` while no project could be opened."""
+    root = find_project(start if start.is_dir() else start.parent)
+
+    def lines(path: str) -> str | None:
+        if root is None or path != CONFIG_NAME:
+            return None
+        try:
+            return (root / CONFIG_NAME).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return None
+
+    return lines
 
 
 def colored(err: bool = False) -> bool:
@@ -70,55 +104,30 @@ def colored(err: bool = False) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
 
 
-def print_diagnostics(diagnostics: Sequence[Diagnostic], lines: Lines, *, err: bool = False) -> None:
-    """Print `diagnostics` with their source lines."""
-    if diagnostics:
-        width = min(120, max(60, _width()))
-        click.echo(render_text(tuple(diagnostics), lines, colored(err), width), err=err, color=True)
-
-
-def _width() -> int:
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns
-    except (OSError, ValueError):
-        return 100
-
-
-def refuse_errors(project: Project, diagnostics: Sequence[Diagnostic], format_: str = "text") -> None:
-    """Stop a verb that needs a project without errors: print them and leave with their exit code."""
-    if has_errors(tuple(diagnostics)):
-        fail(project, [d for d in diagnostics if d.blocks], format_)
-
-
-def fail(project: Project, diagnostics: Sequence[Diagnostic], format_: str = "text") -> None:
-    """Print `diagnostics` and leave with their exit code."""
-    if format_ == "json":
-        click.echo(render_json(tuple(diagnostics)))
+def tell(diagnostics: Sequence[Diagnostic], lines: Lines, *, as_json: bool = False) -> None:
+    """Say why a verb could not do its work: to people on stderr, or as JSON on stdout."""
+    if as_json:
+        click.echo(render_json(diagnostics))
     else:
-        print_diagnostics(diagnostics, project.line_source, err=True)
-    raise click.exceptions.Exit(exit_code(diagnostics))
+        click.echo(rendered(diagnostics, lines, err=True), nl=False, err=True, color=True)
+
+
+def rendered(diagnostics: Sequence[Diagnostic], lines: Lines, *, err: bool = False) -> str:
+    """`diagnostics` with their source lines, as wide and as coloured as the terminal."""
+    width = min(120, max(60, terminal_columns()))
+    return render_text(diagnostics, lines, colored(err), width)
+
+
+def terminal_columns() -> int:
+    """The columns of the terminal, 100 where there is none."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            return os.get_terminal_size(stream.fileno()).columns or 100
+        except (OSError, ValueError):
+            continue
+    return 100
 
 
 def plural(count: int, noun: str) -> str:
     """`1 model`, `2 models`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-__all__ = [
-    "CLEAN",
-    "FAILED",
-    "FINDINGS",
-    "USAGE",
-    "VIOLATED",
-    "StrataError",
-    "colored",
-    "environment_option",
-    "exit_code",
-    "fail",
-    "format_option",
-    "opened",
-    "plural",
-    "print_diagnostics",
-    "project_option",
-    "refuse_errors",
-]

@@ -85,8 +85,8 @@ def _one(diagnostic: Diagnostic, sources: Callable[[str], str | None], color: bo
     edge = f"{' ' * gutter} {paint(_BLUE, '|')}"
 
     def place(span: Span, label: str, tone: str) -> Iterator[str]:
-        yield f"{' ' * gutter}{paint(_BLUE, '-->')} {_safe(str(span))}"
-        rows = _snippet(span, sources(span.file), _safe(label), max(_NARROWEST, width - gutter - 3))
+        yield f"{' ' * gutter}{paint(_BLUE, '-->')} {printable(str(span))}"
+        rows = _snippet(span, sources(span.file), printable(label), max(_NARROWEST, width - gutter - 3))
         if rows:
             yield edge
         for row in rows:
@@ -100,7 +100,7 @@ def _one(diagnostic: Diagnostic, sources: Callable[[str], str | None], color: bo
 
     tone = _SEVERITY[diagnostic.severity]
     head = f"{diagnostic.severity.value}[{diagnostic.code}]"
-    lines = [paint(tone, head) + paint(_BOLD, f": {_safe(diagnostic.message)}")]
+    lines = [paint(tone, head) + paint(_BOLD, f": {printable(diagnostic.message)}")]
     if diagnostic.span is not None:
         lines += place(diagnostic.span, diagnostic.label or "", tone)
     remarks = [("note", note) for note in diagnostic.notes]
@@ -108,9 +108,9 @@ def _one(diagnostic: Diagnostic, sources: Callable[[str], str | None], color: bo
     if remarks and diagnostic.span is not None:
         lines.append(edge)
     for word, text in remarks:
-        lines.append(f"{' ' * gutter} {paint(_BLUE, '=')} {paint(_BOLD, word)}: {_safe(text)}")
+        lines.append(f"{' ' * gutter} {paint(_BLUE, '=')} {paint(_BOLD, word)}: {printable(text)}")
     for related in diagnostic.related:
-        lines.append(paint(_CYAN, "note") + paint(_BOLD, f": {_safe(related.message)}"))
+        lines.append(paint(_CYAN, "note") + paint(_BOLD, f": {printable(related.message)}"))
         lines += place(related.span, "", _CYAN)
     return "".join(f"{line}\n" for line in lines)
 
@@ -175,7 +175,7 @@ def _cut(line: str, start: int, end: int, width: int) -> tuple[str, int, int]:
     at = [0]
     for character in line[left:right]:
         cells.append(_cell(character, at[-1]))
-        at.append(at[-1] + _wide(cells[-1]))
+        at.append(at[-1] + terminal_width(cells[-1]))
     mark_start = at[min(start - left, len(cells))]
     mark_end = at[max(min(end - left, len(cells)), min(start - left, len(cells)))]
     if left == 0 and right == len(line) and at[-1] <= width:
@@ -193,15 +193,15 @@ def _cut(line: str, start: int, end: int, width: int) -> tuple[str, int, int]:
 def _cell(character: str, column: int) -> str:
     if character == "\t":
         return " " * (TAB - column % TAB)
-    return _safe(character)
+    return printable(character)
 
 
-def _wide(shown: str) -> int:
+def terminal_width(shown: str) -> int:
     """The terminal cells that `shown` takes."""
     return sum(0 if category(c) in ("Mn", "Me") else 2 if east_asian_width(c) in ("W", "F") else 1 for c in shown)
 
 
-def _safe(text: str) -> str:
+def printable(text: str) -> str:
     """`text` without characters that steer a terminal or turn the direction of writing: they are made visible."""
     if text.isascii() and text.isprintable():
         return text

@@ -112,6 +112,15 @@ def read_config(root: Path) -> ProjectConfig:
     return _config(data, root)
 
 
+def config_fault(root: Path, path: str, message: str, fix: str) -> Diagnostic:
+    """E073 at the key `path` (`section.key`) of the project's `strata.toml`."""
+    try:
+        text = (root / CONFIG_NAME).read_text(encoding="utf-8")
+    except OSError:
+        text = ""
+    return _invalid(message, text, path, fix)
+
+
 def _config(data: dict[str, Any], root: Path) -> ProjectConfig:
     project, store, engine, dbt = (data.get(s, {}) for s in ("project", "store", "engine", "dbt"))
     return ProjectConfig(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -45,10 +45,13 @@ class Health:
         return bool(self.faults) and all(d.code == "E085" for d in self.faults)
 
 
-def examine(store: Store, environment: str, model: str, engine: Engine, now: datetime) -> Health:
+def examine(
+    store: Store, environment: str, model: str, engine: Engine, now: datetime, hidden: Set[str] = frozenset()
+) -> Health:
     """The health of `model` in `environment` at `now` (UTC): E095, E094, E080 to E088 as faults.
 
-    Every promise is asked of the rows again, also those that the compiler had proven.
+    Every promise is asked of the rows again, also those that the compiler had proven. `hidden` names columns whose
+    values are not to be shown, besides those that the contract hides.
     """
     pointer = store.environment(environment).head().models.get(model)
     if pointer is None:
@@ -68,7 +71,7 @@ def examine(store: Store, environment: str, model: str, engine: Engine, now: dat
         return Health(model, (), pointer, artifact, age=age)
     columns = tuple(Column(f.name, Inferred(f.type, f.nullable)) for f in contract.fields)
     try:
-        report = pin(engine, ParquetTable(artifact.paths, columns), contract, now=now)
+        report = pin(engine, ParquetTable(artifact.paths, columns), contract, now=now, masked=hidden)
     except StrataError as error:
         return Health(model, error.diagnostics, pointer, artifact, age=age)
     return Health(model, (*report.diagnostics(), *_outdated(contract, age)), pointer, artifact, report, age)

@@ -9,12 +9,15 @@ import hashlib
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..analysis import CompiledProject, compile_project
 from ..diagnostics import Diagnostic, StrataError, in_order
-from ..language.ast import Module
 from . import cache
-from .config import ProjectConfig, find_project, read_config
+from .config import CONFIG_NAME, ProjectConfig, config_fault, find_project, read_config
+
+if TYPE_CHECKING:  # the compiler, which an unchanged project needs not
+    from ..analysis.compiled import CompiledProject
+    from ..language.ast import Module
 
 SUFFIX = ".strata"
 IGNORED_FOLDERS = frozenset({".git", ".venv", ".strata", "node_modules", "__pycache__"})
@@ -37,11 +40,11 @@ class Project:
     files: tuple[SourceText, ...]
 
     def line_source(self, path: str) -> str | None:
-        """The text of a module for showing it, bytes that are no UTF-8 replaced."""
-        for file in self.files:
-            if file.path == path:
-                return file.content.decode("utf-8", errors="replace")
-        return None
+        """The text of a module or of `strata.toml` for showing it, bytes that are no UTF-8 replaced."""
+        found = [file.content for file in self.files if file.path == path]
+        if not found and path == CONFIG_NAME:
+            found = [_read(self.root, self.root / path).content]
+        return found[0].decode("utf-8", errors="replace") if found else None
 
     @property
     def store_root(self) -> Path:
@@ -52,34 +55,24 @@ class Project:
 def open_project(path: Path | None = None, *, project: Path | None = None) -> Project:
     """The project that a command means.
 
-    `project` is the folder given with `--project`; `path` a `.strata` file or folder given to the command: one
-    below no `strata.toml` is a project of its own. Raises `StrataError` E073 or E002.
+    `project` is what was given with `--project`: a folder, or a file as `path`. `path` is a `.strata` file or folder
+    given to the command: one below no `strata.toml` is a project of its own. Raises `StrataError` E073 or E002.
     """
-    if project is not None:
+    if project is not None and not project.is_file():
         if not project.is_dir():
             raise StrataError(Diagnostic("E073", f"there is no folder `{project}`", fix="give the project's folder"))
-        return read_project(project)
-    start = path if path is not None else Path.cwd()
+        return read_project(project) if (project / CONFIG_NAME).is_file() else _folder(project)
+    start = project or path or Path.cwd()
     if not start.exists():
         raise StrataError(Diagnostic("E002", f"there is no file or folder `{start}`"))
     root = find_project(start if start.is_dir() else start.parent)
     if start.is_file() and (root is None or not _belongs(start, root)):
-        folder = start.resolve().parent
-        config = ProjectConfig(name=start.stem, models=(start.name,))
-        return Project(folder, config, (_read(folder, start.resolve()),))
-    if root is None and not any(_modules(start)):
-        raise StrataError(
-            Diagnostic(
-                "E073",
-                f"`{start}` holds no `strata.toml` and no `{SUFFIX}` file",
-                fix="run inside a project, or give `--project DIR` or a file",
-            )
-        )
+        return _single(start)
     return read_project(root) if root is not None else _folder(start)
 
 
 def read_project(root: Path) -> Project:
-    """The project in `root`; raises `StrataError`."""
+    """The project of the `strata.toml` in `root`; raises `StrataError`."""
     root = root.resolve()
     config = read_config(root)
     files: dict[Path, SourceText] = {}
@@ -89,19 +82,23 @@ def read_project(root: Path) -> Project:
             files[location] = _read(root, location)
         elif location.is_dir():
             files.update((path, _read(root, path)) for path in _modules(location))
-        elif entry != "models":
-            raise StrataError(
-                Diagnostic("E073", f"`{entry}` is neither a file nor a folder", field_path="project.models")
-            )
+        else:
+            message = f"`{entry}` is neither a file nor a folder"
+            raise StrataError(config_fault(root, "project.models", message, "create it, or correct the list"))
+    if not files:
+        message = f"the project `{config.name}` has no model: no `{SUFFIX}` file lies in {', '.join(config.models)}"
+        raise StrataError(config_fault(root, "project.models", message, "write one, or set `[project] models`"))
     return Project(root, config, tuple(files.values()))
 
 
 def compile_(project: Project) -> CompiledProject:
     """The compiled project. Unchanged text is neither parsed nor checked again (`planning.cache`)."""
+    from ..analysis import CompiledProject, compile_project
+
     key = cache.content_key("project", *content_parts(project))
-    compiled = cache.load(key)
-    if isinstance(compiled, CompiledProject):
-        return compiled
+    kept = cache.load(key)
+    if isinstance(kept, CompiledProject):
+        return kept
     modules: list[Module] = []
     problems: list[Diagnostic] = []
     for file in project.files:
@@ -111,6 +108,14 @@ def compile_(project: Project) -> CompiledProject:
     compiled = compile_project(modules)
     compiled = replace(compiled, diagnostics=in_order((*problems, *compiled.diagnostics)))
     cache.save(key, compiled)
+    return compiled
+
+
+def compile_sound(project: Project) -> CompiledProject:
+    """The compiled project; raises `StrataError` with every error that it has."""
+    compiled = compile_(project)
+    if errors := [d for d in compiled.diagnostics if d.blocks]:
+        raise StrataError(*errors)
     return compiled
 
 
@@ -136,9 +141,18 @@ def _parse(file: SourceText) -> tuple[Module, tuple[Diagnostic, ...]]:
 
 
 def _folder(folder: Path) -> Project:
+    """A folder without `strata.toml`; E073 where it holds no module."""
     root = folder.resolve()
-    config = ProjectConfig(name=root.name or "strata", models=(".",))
-    return Project(root, config, tuple(_read(root, path) for path in _modules(root)))
+    files = tuple(_read(root, path) for path in _modules(root))
+    if not files:
+        message = f"`{folder}` holds no `{CONFIG_NAME}` and no `{SUFFIX}` file"
+        raise StrataError(Diagnostic("E073", message, fix="run inside a project, or give `--project DIR` or a file"))
+    return Project(root, ProjectConfig(name=root.name or "strata", models=(".",)), files)
+
+
+def _single(file: Path) -> Project:
+    folder = file.resolve().parent
+    return Project(folder, ProjectConfig(name=file.stem, models=(file.name,)), (_read(folder, file.resolve()),))
 
 
 def _belongs(file: Path, root: Path) -> bool:

@@ -1,14 +1,21 @@
-"""The published rows of a model, as its consumers read them."""
+"""The published rows of a model, as its consumers read them, and the environment that they are published in."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.suggest import nearest
+from ..store.environments import Environment
 from ..store.store import Store
+from .plan import unknown_model
+from .project import Project
+
+if TYPE_CHECKING:  # heavy, and an environment's history needs neither
+    import pyarrow as pa
+
+    from ..analysis.compiled import CompiledProject
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,26 +27,49 @@ class PublishedRows:
     reader: pa.RecordBatchReader
 
 
-def published_rows(
-    store: Store, project: CompiledProject, model: str, environment: str, version: int | None = None
-) -> PublishedRows | None:
-    """The rows of `model` in a version of `environment` (the live one by default), `None` for an unknown model.
+def published_environment(project: Project, name: str) -> Environment:
+    """The environment `name` of the project's store; raises `StrataError` E095 where nothing was published in it."""
+    if not project.store_root.exists():
+        message = f"nothing was published yet: there is no store at `{project.config.store_root}`"
+        raise StrataError(Diagnostic("E095", message, fix="run `strata apply`"))
+    store = Store.open(project.store_root, create=False)
+    environment = store.environment(name)
+    if environment.head().number == 0:
+        known = store.environments()
+        close = nearest(name, known)
+        fix = f"did you mean `{close}`?" if close else f"run `strata apply --env {name}`"
+        notes = (f"published environments are {', '.join(known)}",) if known else ()
+        raise StrataError(Diagnostic("E095", f"nothing was published in `{name}` yet", fix=fix, notes=notes))
+    return environment
 
-    A model that has left the project is still shown as long as it is published. Raises `StrataError` E095 where
-    it is not published, E094 where its artifact is damaged.
+
+def published_rows(
+    project: Project, compiled: CompiledProject, model: str, environment: str, version: int | None = None
+) -> PublishedRows:
+    """The rows of `model` in a version of `environment` (the live one by default).
+
+    A model that has left the project is still shown as long as it is published. Raises `StrataError` E027 for an
+    unknown model, E095 where it is not published, E094 where its artifact is damaged.
     """
-    log = store.environment(environment)
-    chosen = log.head() if version is None else log.at(version)
+    known = model in compiled.models or model in compiled.broken
+    try:
+        log = published_environment(project, environment)
+        chosen = log.head() if version is None else log.at(version)
+    except StrataError:
+        if not known:
+            raise StrataError(unknown_model(model, compiled)) from None
+        raise
     pointer = chosen.models.get(model)
+    if pointer is None and not known:
+        raise StrataError(unknown_model(model, compiled))
     if pointer is None:
-        if model not in project.models and model not in project.broken:
-            return None
         where = f"version {version} of {environment}" if version is not None else environment
         message = f"`{model}` is not published in {where}"
         raise StrataError(Diagnostic("E095", message, fix=f"run `strata apply {model}`"))
+    store = Store.open(project.store_root, create=False)
     artifact = store.artifact(model, pointer)
     stored = tuple(f.name for f in artifact.manifest.schema)
-    compiled = project.models.get(model)
-    names = compiled.relation.schema.names if compiled else stored
+    declared = compiled.models.get(model)
+    names = declared.relation.schema.names if declared else stored
     columns = (*(n for n in names if n in stored), *(n for n in stored if n not in names))
     return PublishedRows(columns, artifact.manifest.rows, store.reader(artifact, columns))

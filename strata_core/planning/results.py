@@ -55,6 +55,13 @@ class ModelResult:
         """Why the model was stale."""
         return self.planned.causes
 
+    @property
+    def violations(self) -> tuple[Diagnostic, ...]:
+        """Everything that keeps the model from being published: broken promises of its inputs and of its own rows,
+        faults of the computation."""
+        reports = (*self.inputs, *((self.pin,) if self.pin else ()))
+        return (*(d for report in reports for d in report.diagnostics()), *self.diagnostics)
+
 
 @dataclass(frozen=True, slots=True)
 class Started:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ..analysis.compiled import CompiledProject, OptionValue, Resource, Source
 from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.suggest import nearest
 from ..engines.protocol import CsvTable, DuckDBTable, ParquetTable, TableInput
 from .cache import cache_folder
 from .dbt import read_manifest
@@ -102,7 +103,17 @@ def _text(option: OptionValue) -> str | None:
 
 
 def _file(root: Path, location: str) -> Path:
-    return _present(root / location, f"there is no file `{location}`", "check the path: it is relative to the project")
+    path = root / location
+    close = nearest(path.name, _names_in(path.parent)) if not path.is_file() else None
+    fix = f"did you mean `{Path(location).with_name(close)}`?" if close else "the path is relative to the project"
+    return _present(path, f"there is no file `{location}`", fix)
+
+
+def _names_in(folder: Path) -> tuple[str, ...]:
+    try:
+        return tuple(entry.name for entry in folder.iterdir() if entry.is_file())
+    except OSError:
+        return ()
 
 
 def _files(root: Path, location: str) -> tuple[Path, ...]:

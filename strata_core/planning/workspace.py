@@ -51,11 +51,16 @@ class Workspace:
         return make_engine(self.project.config.engine, self.project)
 
 
-def open_workspace(project: Project, environment: str, compiled: CompiledProject | None = None) -> Workspace:
-    """The workspace of `project`; the store is created when missing. Raises `StrataError` E092."""
+def open_workspace(
+    project: Project, environment: str, compiled: CompiledProject | None = None, *, write: bool = True
+) -> Workspace:
+    """The workspace of `project`. With `write` the store is created when missing; without, nothing is changed, and
+    a store that is not there yet is empty. Raises `StrataError` E092."""
     compiled = compiled or compile_(project)
     sources, missing = resolve_all(project, compiled, environment)
-    return Workspace(project, compiled, environment, sources, missing, Store.open(project.store_root))
+    root = project.store_root
+    store = Store.open(root, create=write) if write or root.exists() else Store(root)
+    return Workspace(project, compiled, environment, sources, missing, store)
 
 
 def make_engine(config: EngineConfig, project: Project) -> Engine:

@@ -9,12 +9,14 @@ from pathlib import Path
 from strata_core.diagnostics import Diagnostic, StrataError
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+NAME_RULE = "a letter or _, then letters, digits and _, 128 characters at most"
+"""What `table_name` takes, in words."""
 _ADDRESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
 def table_name(name: str) -> str:
     """`name`, or E092: it cannot name a table or an environment on disk."""
-    return _checked(name, _NAME, "a letter or _, then letters, digits and _, 128 characters at most")
+    return _checked(name, _NAME, NAME_RULE)
 
 
 def address_name(address: str) -> str:

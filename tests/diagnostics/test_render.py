@@ -210,11 +210,11 @@ LINE = st.text(st.characters(exclude_characters="\n", exclude_categories=()), ma
 @settings(max_examples=150, deadline=None)
 @given(LINE, st.integers(1, 121), st.integers(0, 121), st.integers(0, 60))
 def test_rendering_never_fails_and_keeps_to_the_width(line, column, length, width):
-    from strata_core.diagnostics.render import _NARROWEST, _wide
+    from strata_core.diagnostics.render import _NARROWEST, terminal_width
 
     rendered = text(Diagnostic("E001", "m", span(1, column, 1, column + length)), source=line, width=width)
     rows = rendered.split("\n")[3:5]
-    assert all(_wide(row) <= max(width, _NARROWEST + 4) for row in rows)
+    assert all(terminal_width(row) <= max(width, _NARROWEST + 4) for row in rows)
 
 
 @settings(max_examples=100, deadline=None)

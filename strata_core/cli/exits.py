@@ -1,0 +1,30 @@
+"""Exit codes: what each family of findings means for a script that called the command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..diagnostics import Diagnostic
+
+CLEAN, FINDINGS, USAGE, VIOLATED, FAILED = 0, 1, 2, 3, 4
+INTERRUPTED = 130
+
+BY_PREFIX = {
+    "E027": USAGE,  # a model that is not there was asked for
+    "E03": FAILED,
+    "E073": USAGE,  # the project or its strata.toml
+    "E08": VIOLATED,
+    "E095": USAGE,  # a version or a table that was never published was asked for
+    "E09": FAILED,
+}
+"""Longer prefixes first; every other error is a finding in the project's text."""
+
+
+def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
+    """The exit code that `diagnostics` ask for: the highest of their families, 0 without errors."""
+    return max((_code(d) for d in diagnostics if d.blocks), default=CLEAN)
+
+
+def _code(diagnostic: Diagnostic) -> int:
+    prefixes = (p for p in sorted(BY_PREFIX, key=len, reverse=True) if diagnostic.code.startswith(p))
+    return BY_PREFIX[prefix] if (prefix := next(prefixes, None)) else FINDINGS

@@ -1,0 +1,29 @@
+"""The compiler's findings, kept by content: of an unchanged project nothing is loaded but them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..diagnostics import Diagnostic
+from . import cache
+from .project import Project, compile_, content_parts
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found, in order, and how many models there are, sound or not."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    models: int
+
+
+def findings(project: Project) -> Findings:
+    """The findings on `project`, from the cache where its files are unchanged."""
+    key = cache.content_key("findings", *content_parts(project))
+    kept = cache.load(key)
+    if isinstance(kept, Findings):
+        return kept
+    compiled = compile_(project)
+    found = Findings(compiled.diagnostics, len(compiled.models) + len(compiled.broken))
+    cache.save(key, found)
+    return found
