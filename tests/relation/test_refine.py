@@ -120,7 +120,7 @@ ROWS = st.lists(
 @given(PREDICATES, ROWS)
 def test_what_a_filter_proves_holds_in_the_rows_it_keeps(predicate: Expr, rows: list[tuple[Value, ...]]) -> None:
     kept = filter_rows(T, predicate)
-    for row in rows_of(kept, Reading({"t": rows})):
+    for row in rows_of(kept, Reading({("t", T.schema.names): rows})):
         for value, column in zip(row, kept.schema.columns, strict=True):
             known = column.inferred
             assert known.nullable or value is not None

@@ -48,7 +48,11 @@ def arrow_data(table: ParquetTable | DuckDBTable | ArrowTable) -> pa.Table:
         case ArrowTable():
             return table.data
         case ParquetTable():
-            return pa.concat_tables([_parquet(path) for path in table.paths], promote_options="default")
+            files = [_parquet(path) for path in table.paths]
+            try:
+                return pa.concat_tables(files)
+            except pa.ArrowException:
+                raise unreadable(table.paths[0], "the other files of the table have other columns or types") from None
         case DuckDBTable():
             _exists(table.path)
             try:
