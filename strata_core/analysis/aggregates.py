@@ -3,6 +3,7 @@
 Aggregate calls anywhere in the body become columns of one `Aggregate` node; the arithmetic around them, a
 HAVING, an order and a `take` follow over its rows. A key is an output by itself: by its own name, by the name it
 is given, or as `g0`, `g1` … where it is an expression without one.
+An aggregate that depends on an order takes that of the `sort` before the group.
 Codes: E023, E053, E060, E061 (nested aggregates), E062 (a column that is neither key nor aggregated), E064.
 """
 
@@ -28,7 +29,7 @@ from .expressions import (
     typed,
 )
 from .names import duplicate
-from .orders import take_rows
+from .orders import complete_order, take_rows
 from .outputs import Choice
 from .scope import Scope, fresh, resolve
 from .state import Rows, Surroundings, context, with_columns
@@ -184,14 +185,15 @@ def _aggregate_call(node: ast.Call, keys: Grouping, grouped: bool, around: Surro
     given = arguments(node, function, inner)
     if given is None:
         return None
-    if function.ordered:
-        message = f"`{function.name}` depends on the order of rows, and a group has none"
-        around.report(Diagnostic("E064", message, node.span, fix=f"write `{function.name}(…) over (sort: […])`"))
+    if function.ordered and not keys.before.order:
+        message = f"`{function.name}` depends on the order of rows, and they have none"
+        around.report(Diagnostic("E064", message, node.span, fix="put a `sort { … }` before the group"))
         return None
+    order = complete_order(keys.before.order, keys.before) if function.ordered else ()
     if node.distinct and grouping(given.values[0], given.nodes[0], inner) is None:
         return None
     return resolved(
-        lambda: aggregate(function.name, *given.values, grouped=grouped, distinct=node.distinct),
+        lambda: aggregate(function.name, *given.values, grouped=grouped, distinct=node.distinct, order=order),
         node.span,
         given.nodes,
         inner,

@@ -47,7 +47,7 @@ from .nodes import (
 )
 from .schema import Schema
 
-MAX_SIZE = 256
+MAX_SIZE = 64
 """Expression nodes up to which projections are fused although a computed column is read more than once."""
 MAX_DEPTH = 64
 """How deep a fused expression may nest, since engines and passes recurse into expressions."""
