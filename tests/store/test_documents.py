@@ -1,0 +1,38 @@
+"""JSON text and instants: their examples, and what they refuse."""
+
+from __future__ import annotations
+
+import doctest
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strata_core.store import document, instant
+
+
+@pytest.mark.parametrize("module", [document, instant])
+def test_the_examples_of_the_docstrings_hold(module: object) -> None:
+    failed, tried = doctest.testmod(module)  # type: ignore[arg-type]
+    assert failed == 0
+    assert tried > 0
+
+
+@given(st.integers(0, 2**62))
+def test_every_instant_is_read_back_and_spelled_in_order(at: int) -> None:
+    assert instant.parse(instant.spell(at)) == at
+    assert instant.spell(at) < instant.spell(at + 1)
+
+
+@pytest.mark.parametrize(
+    "text", ["2023-11-14T22:13:20Z", "2023-11-14T22:13:20.000000001", "2023-13-14T22:13:20.000000001Z"]
+)
+def test_other_spellings_of_an_instant_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"instant|month"):
+        instant.parse(text)
+
+
+def test_what_is_no_json_is_not_written() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        document.to_text({"x": math.nan})
