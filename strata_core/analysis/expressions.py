@@ -42,6 +42,7 @@ T = TypeVar("T")
 UNARY = {"-": "negate", "not": "not"}
 MONEY_SCALING = {"*": "money_multiply", "/": "money_divide"}
 CASTS = ("cast", "try_cast")
+CAST_FIX = "casts lead between numbers, between date and timestamp, and to and from string"
 CALLABLE = (*CASTS, *(f.name for f in CATALOG.values() if f.surface))
 
 
@@ -132,14 +133,19 @@ def _apply(name: str, nodes: Sequence[ast.Expr], span: Span, context: Context) -
     return resolved(lambda: call(name, *exact(nodes, arguments)), span, nodes, context)
 
 
-def resolved(make: Callable[[], T], span: Span, nodes: Sequence[ast.Expr], context: Context) -> T | None:
-    """What `make` gives, or `None` and the diagnostic of its `SignatureError`, at the argument at fault."""
+def resolved(
+    make: Callable[[], T], span: Span, nodes: Sequence[ast.Expr], context: Context, fix: str | None = None
+) -> T | None:
+    """What `make` gives, or `None` and the diagnostic of its `SignatureError`, at the argument at fault.
+
+    `fix` is what is advised where the error advises nothing.
+    """
     try:
         return make()
     except SignatureError as error:
         at_fault = error.argument is not None and error.argument < len(nodes)
         place = nodes[error.argument or 0].span if at_fault else span
-        context.report(Diagnostic(error.code, error.message, place, fix=error.fix))
+        context.report(Diagnostic(error.code, error.message, place, fix=error.fix or fix))
         return None
 
 
@@ -272,7 +278,7 @@ def _cast(node: ast.Call, safe: bool, context: Context) -> Expr | None:
                 return None
             if isinstance(type_, Decimal | Money):
                 value = _digits(operand, value)
-            return resolved(lambda: cast(value, type_, safe=safe), node.span, [operand], context)
+            return resolved(lambda: cast(value, type_, safe=safe), node.span, [operand], context, CAST_FIX)
         case _:
             message = f"`{node.function}` takes a value and the name of a type in quotes"
             context.report(Diagnostic("E060", message, node.span, fix=f"write {form}"))

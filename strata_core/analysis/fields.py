@@ -96,7 +96,8 @@ def _field(declared: ast.FieldDecl, domains: Domains, report: Report) -> Contrac
             span=declared.span,
         )
     except ContractError as error:
-        report(Diagnostic("E070", error.message, declared.span, fix=error.fix))
+        fix = error.fix or "change the type, or leave the annotation out"
+        report(Diagnostic("E070", error.message, declared.span, fix=fix))
         return ContractField(declared.name.text, UNKNOWN, span=declared.span)
 
 

@@ -21,10 +21,10 @@ def unknown(code: str, message: str, name: ast.Name, candidates: Collection[str]
     return Diagnostic(code, message, name.span, fix=fix or listed(candidates))
 
 
-def listed(candidates: Collection[str]) -> str | None:
-    """What could have been written, where that is a short list."""
+def listed(candidates: Collection[str]) -> str:
+    """What could have been written."""
     if not candidates:
-        return None
+        return "declare it: there is none yet"
     some = sorted(candidates)[:MAX_LISTED]
     more = ", …" if len(candidates) > len(some) else ""
     return f"there is {', '.join(f'`{c}`' for c in some)}{more}"

@@ -118,7 +118,7 @@ def _unknown_in_table(scope: Scope, ref: ast.ColumnRef, table: str, columns: Col
     fix = f"add it to the `{scope.reduced_by}`"
     if ref.name.text in scope.outputs:
         fix = f"write `{ref.name}`"
-    return Diagnostic("E021", message, ref.span, fix=fix, notes=tuple(filter(None, [listed([*scope.outputs])])))
+    return Diagnostic("E021", message, ref.span, fix=fix, notes=(listed([*scope.outputs]),))
 
 
 def _reduced(scope: Scope) -> str:
