@@ -37,11 +37,11 @@ from strata_core.relation.expressions import Expr, Frame, SortKey, aggregate, ca
 from strata_core.relation.expressions import cast as cast_expr
 from strata_core.relation.nodes import AggregateItem, Item, JoinKind, Relation, Scan, WindowItem, walk_relation
 from strata_core.relation.schema import Column
-from strata_core.types import FLOAT64, INT64, STRING, Inferred, Money, ValueType, parse_type
+from strata_core.types import BOOL, FLOAT64, INT64, STRING, Inferred, Money, ValueType, parse_type
 from strata_core.types.functions import CATALOG
 
 from .conformance import check_conformance
-from .strategies import databases, relations
+from .strategies import SCALARS, WIDE, databases, relations, values
 
 NAN, INF = math.nan, math.inf
 T = scan("t", [Column(n, Inferred(INT64, nullable=True)) for n in ("k", "n")])
@@ -181,6 +181,19 @@ def test_a_cast_that_does_not_fit_is_an_error_and_a_safe_one_null(given_: Value,
         cast(given_, type_)
     assert isinstance(given_, str | float | int | Decimal)
     assert value(cast_expr(literal(given_), type_, safe=True)) is None
+
+
+@pytest.mark.parametrize("type_", [t for t in SCALARS if t != BOOL], ids=str)
+@given(data=st.data())
+def test_the_text_of_a_value_reads_back_as_that_value(type_: ValueType, data: st.DataObject) -> None:
+    given_ = data.draw(values(type_))
+    assert order_key(cast(cast(given_, STRING), type_)) == order_key(given_)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, width=32))
+def test_a_float_becomes_the_decimal_that_its_shortest_text_spells(x: float) -> None:
+    if abs(x) < 1e27 and not 0 < abs(x) < 1e-4:
+        assert cast(x, WIDE) == cast(f"{Decimal(repr(x)):f}", WIDE)
 
 
 # --- failures ----------------------------------------------------------------------------------------------
@@ -381,9 +394,9 @@ def test_max_holds_nan_for_the_largest() -> None:
 
 
 def test_a_sum_that_does_not_fit_is_an_error() -> None:
-    for type_, values in ((INT64, [2**63 - 1, 1]), (parse_type("decimal(4,2)"), [Decimal("99.99"), Decimal("0.01")])):
+    for type_, given_ in ((INT64, [2**63 - 1, 1]), (parse_type("decimal(4,2)"), [Decimal("99.99"), Decimal("0.01")])):
         with pytest.raises(StrataError, match="E090: `sum` failed on"):
-            summary("sum", type_, values)
+            summary("sum", type_, list(given_))
 
 
 # --- nodes -------------------------------------------------------------------------------------------------

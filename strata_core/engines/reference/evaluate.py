@@ -13,7 +13,7 @@ from ...diagnostics import StrataError
 from ...relation.expressions import Call, Cast, ColumnRef, Expr, Literal
 from ...types import ValueType
 from .casts import cast
-from .functions import LAZY, apply
+from .functions import LAZY, STRICT, apply
 from .values import MisfitError, Value, conjunction, disjunction, failure, fit
 
 
@@ -49,7 +49,8 @@ def force(cell: Cell) -> Value:
 def compile_expr(expr: Expr, positions: Positions, *, eager: bool) -> Compute:
     """`expr` as a function of a row whose columns stand at `positions`.
 
-    `eager` evaluates both operands of `and` and `or`; otherwise one that decides alone hides the other's failure.
+    `eager` evaluates all operands; otherwise one that decides alone hides the others' failure: false of `and`, true of
+    `or`, null of a function that is null as soon as one argument is.
     """
     match expr:
         case ColumnRef(name=name):
@@ -63,6 +64,8 @@ def compile_expr(expr: Expr, positions: Positions, *, eager: bool) -> Compute:
             args = [compile_expr(a, positions, eager=eager) for a in expr.args]
             if expr.function in LAZY:
                 return _lazy(expr.function, args, eager=eager)
+            if expr.function in STRICT and not eager:
+                return _decided_by(None, _call_on(expr.function, expr.inferred.type), args)
             return _call(expr.function, args, expr.inferred.type)
         case _:
             assert_never(expr)
@@ -84,14 +87,18 @@ def _cast(expr: Cast, operand: Compute) -> Compute:
 
 
 def _call(function: str, args: list[Compute], result: ValueType) -> Compute:
-    def compute(row: Row) -> Value:
-        values = [a(row) for a in args]
+    on = _call_on(function, result)
+    return lambda row: on([a(row) for a in args])
+
+
+def _call_on(function: str, result: ValueType) -> Callable[[list[Value]], Value]:
+    def on(values: list[Value]) -> Value:
         try:
             return fit(apply(function, values), result)
         except MisfitError as error:
             raise failure(function, str(error), values) from None
 
-    return compute
+    return on
 
 
 def _lazy(function: str, args: list[Compute], *, eager: bool) -> Compute:
@@ -106,8 +113,8 @@ def _lazy(function: str, args: list[Compute], *, eager: bool) -> Compute:
             return _case(args)
 
 
-def _decided_by(decisive: bool, combine: Callable[[list[Value]], Value], args: list[Compute]) -> Compute:
-    """`and` and `or` where one `decisive` operand hides the failures of the others, wherever it stands."""
+def _decided_by(decisive: bool | None, combine: Callable[[list[Value]], Value], args: list[Compute]) -> Compute:
+    """A function of which one `decisive` operand hides the failures of the others, wherever it stands."""
 
     def compute(row: Row) -> Value:
         values: list[Value] = []
@@ -140,11 +147,7 @@ def _coalesce(args: list[Compute]) -> Compute:
 
 
 def _case(args: list[Compute]) -> Compute:
-    branches = (
-        list(zip(args[:-1:2], args[1::2], strict=True))
-        if len(args) % 2
-        else list(zip(args[::2], args[1::2], strict=True))
-    )
+    branches = [(args[i], args[i + 1]) for i in range(0, len(args) - 1, 2)]
     otherwise = args[-1] if len(args) % 2 else None
 
     def compute(row: Row) -> Value:
