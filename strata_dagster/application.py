@@ -8,7 +8,6 @@ check is told something on every path, since a blocking check without a result w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,8 +25,8 @@ from .runlog import RunLog
 from .selection import Selection, selection_of
 from .telling import Telling
 
-TRANSIENT = frozenset({"E033", "E091", "E092", "E093"})
-"""What a repetition may mend: a file that could not be read, memory or disk, the store, another apply."""
+TRANSIENT = frozenset({"E091", "E092", "E093"})
+"""What a repetition may mend: the engine's memory or disk, the store, another apply that was quicker."""
 
 Told = MaterializeResult[None] | AssetCheckResult | AssetObservation
 
@@ -69,29 +68,28 @@ class StrataApplication:
         plan = workspace.plan(selection.models, with_upstream=False, force=self.force)
         log = RunLog(self.context.log, workspace.project)
         telling = Telling(workspace, selection, plan)
-        stream = apply_plan(
+        happened = apply_plan(
             workspace,
             plan,
             workspace.engine(),
             publish=workspace.project.config.environment(self.environment).publish,
-            message=f"Dagster run {self.context.run_id}",
-            tags={"dagster/run_id": self.context.run_id},
+            message=f"Dagster run {self.context.run.run_id}",
+            tags={"dagster/run_id": self.context.run.run_id},
             progress=log.progress,
         )
         try:
-            with closing(stream) as happened:
-                for event in happened:
-                    match event:
-                        case Started():
-                            log.started(event)
-                        case Finished(result=result):
-                            log.finished(result)
-                            telling.finished(result)
-                        case Published(version=version, models=models):
-                            log.published(self.environment, version)
-                            yield from telling.published(version, frozenset(models))
-                        case Outcome():
-                            yield from telling.ended(event)
+            for event in happened:
+                match event:
+                    case Started():
+                        log.started(event)
+                    case Finished(result=result):
+                        log.finished(result)
+                        telling.finished(result)
+                    case Published(version=version, models=models):
+                        log.published(self.environment, version)
+                        yield from telling.published(version, frozenset(models))
+                    case Outcome():
+                        yield from telling.ended(event)
         except StrataError as error:
             yield from telling.stopped(error.diagnostics)
             raise self._stopped(error, workspace.project) from None

@@ -18,7 +18,7 @@ from dagster import (
 
 from strata_core.diagnostics.suggest import nearest
 
-from .project import StrataProject
+from .project import StrataProject, quietly
 from .translator import DagsterStrataTranslator, asset_keys
 
 WRITE_PIN = "write_pin"
@@ -77,7 +77,8 @@ def strata_asset_specs(
             raise DagsterInvalidDefinitionError(f"E027: the project {project.name} has no model `{asked}`: {known}")
     keys = asset_keys(project, translator)
     chosen = set(models if select is None else select) - set(exclude)
-    return [translator.get_asset_spec(project, model, keys) for name, model in models.items() if name in chosen]
+    with quietly():
+        return [translator.get_asset_spec(project, model, keys) for name, model in models.items() if name in chosen]
 
 
 def write_pin_spec(asset: AssetKey) -> AssetCheckSpec:

@@ -15,7 +15,8 @@ from dagster import (
 
 from strata_core.contract.rules import spelled_age
 from strata_core.planning.health import Health, examine
-from strata_core.planning.project import open_project
+from strata_core.planning.preview import hidden_columns
+from strata_core.planning.project import compile_, open_project
 from strata_core.planning.workspace import make_engine
 from strata_core.store.instant import spell
 from strata_core.store.store import Store
@@ -30,9 +31,11 @@ def examined(
 ) -> Iterator[AssetCheckResult]:
     """The result of each selected check; `models` names the model of each asset."""
     opened = open_project(project=strata.root)
+    hidden = hidden_columns(compile_(opened))
     store, engine = Store.open(opened.store_root), make_engine(opened.config.engine, opened)
     for check in sorted(context.selected_asset_check_keys):
-        health = examine(store, strata.environment, models[check.asset_key], engine, datetime.now(UTC))
+        model = models[check.asset_key]
+        health = examine(store, strata.environment, model, engine, datetime.now(UTC), hidden.get(model, frozenset()))
         if not health.sound:
             context.log.error(findings(health.faults, opened))
         yield AssetCheckResult(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from dagster import DagsterInvalidDefinitionError
+from dagster import BetaWarning, DagsterInvalidDefinitionError
 
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.diagnostics.render import render_text
@@ -60,6 +62,14 @@ class StrataProject:
     def engine(self) -> str:
         """The engine that `strata.toml` names."""
         return self.opened.config.engine.name
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Without Dagster's notes that an interface is in beta: which of them are used is our choice, not the user's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BetaWarning)
+        yield
 
 
 def findings(diagnostics: Iterable[Diagnostic], project: Project | None) -> str:

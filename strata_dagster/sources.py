@@ -1,13 +1,11 @@
 """The files that a project reads, as observable source assets: their data version is the digest of their content."""
 
 # Dagster compares the annotations of an op with types: they must not be text here.
-import warnings
 from collections.abc import Iterator
 
 from dagster import (
     AssetExecutionContext,
     AssetsDefinition,
-    BetaWarning,
     DataVersion,
     Failure,
     ObserveResult,
@@ -16,7 +14,7 @@ from dagster import (
 
 from strata_core.diagnostics import Diagnostic, StrataError
 
-from .project import StrataProject, findings
+from .project import StrataProject, findings, quietly
 from .resource import StrataResource
 from .translator import SOURCE, DagsterStrataTranslator, is_file
 
@@ -33,9 +31,8 @@ def observable_sources(
     files = [source for source in project.outline.sources.values() if is_file(source)]
     if not files:
         return []
-    specs = [chosen.get_source_asset_spec(project, source) for source in files]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BetaWarning)
+    with quietly():
+        specs = [chosen.get_source_asset_spec(project, source) for source in files]
         return [multi_observable_source_asset(name=name, specs=specs, can_subset=True)(_observe)]
 
 

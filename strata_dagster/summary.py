@@ -1,0 +1,81 @@
+"""`python -m strata_dagster.summary`: what the latest run of the Dagster instance made, in a few lines.
+
+The instance is that of `DAGSTER_HOME`. The exit code is 1 where the run failed or there is none.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dagster import AssetCheckEvaluation, AssetMaterialization, DagsterEventType, DagsterInstance
+
+from .assets import WRITE_PIN
+
+SHOWN = frozenset({DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_CHECK_EVALUATION})
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The latest run: its state and seconds, what it materialized and what its checks found."""
+
+    run_id: str
+    succeeded: bool
+    seconds: float
+    materializations: tuple[AssetMaterialization, ...]
+    checks: tuple[AssetCheckEvaluation, ...]
+
+
+def latest_run(instance: DagsterInstance) -> Summary | None:
+    """The latest run of `instance`, `None` where there was none."""
+    records = instance.get_run_records(limit=1)
+    if not records:
+        return None
+    record, made, checks = records[0], [], []
+    for entry in instance.all_logs(record.dagster_run.run_id, of_type=set(SHOWN)):
+        event = entry.dagster_event
+        if event is not None and event.event_type is DagsterEventType.ASSET_MATERIALIZATION:
+            made.append(event.step_materialization_data.materialization)
+        elif event is not None:
+            checks.append(event.asset_check_evaluation_data)
+    seconds = (record.end_time or 0.0) - (record.start_time or 0.0)
+    run = record.dagster_run
+    return Summary(run.run_id, run.is_success, max(0.0, seconds), tuple(made), tuple(checks))
+
+
+def lines(summary: Summary) -> Iterator[str]:
+    """The summary as text: models with their rows, then assets, checks and time."""
+    models = [m for m in summary.materializations if "environment_version" in m.metadata]
+    pins = {c.asset_key: c for c in summary.checks if c.check_name == WRITE_PIN}
+    width = max((len(m.asset_key.to_user_string()) for m in models), default=0)
+    for made in models:
+        rows = made.metadata["dagster/row_count"].value
+        how = "reused" if made.metadata["reused"].value else "computed"
+        pin = pins.get(made.asset_key)
+        verdict = "" if pin is None else "pin passed" if pin.passed else "pin FAILED"
+        yield f"  {made.asset_key.to_user_string():<{width}}  {rows:>9,} rows  {how:<8}  {verdict}".rstrip()
+    for check in (c for c in summary.checks if not c.passed):
+        yield f"  FAILED {check.check_name} of {check.asset_key.to_user_string()}: {check.description or ''}"
+    passed = sum(c.passed for c in summary.checks)
+    others = len(summary.materializations) - len(models)
+    versions = {f"{m.metadata['environment'].value} version {m.metadata['environment_version'].value}" for m in models}
+    live = f", live as {', '.join(sorted(versions))}" if versions else ""
+    yield f"{len(models)} Strata models{live}; {others} other assets"
+    state = "" if summary.succeeded else "the run FAILED; "
+    yield f"{state}{passed} of {len(summary.checks)} checks passed; {summary.seconds:.1f} s"
+
+
+def main() -> int:
+    """Print the summary of the latest run."""
+    with DagsterInstance.get() as instance:
+        summary = latest_run(instance)
+    if summary is None:
+        print("this Dagster instance has no run yet: `dagster asset materialize --select '*' -m definitions`")
+        return 1
+    print("\n".join(lines(summary)))
+    return 0 if summary.succeeded else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
