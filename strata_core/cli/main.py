@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from dataclasses import dataclass
 
@@ -68,17 +67,12 @@ def main() -> None:
     """Run the command; every way out has a documented exit code and no traceback."""
     try:
         code = strata.main(standalone_mode=False) or CLEAN
-        sys.stdout.flush()
     except click.Abort:
         click.echo("interrupted: what was not told as live above was not published", err=True)
         code = INTERRUPTED
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except BrokenPipeError:
-        # The reader of our output has gone (`strata show … | head`): nothing is left to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = CLEAN
     except Exception as error:  # the last line of defence: a fault of ours is told without a traceback
         code = _own_fault(error)
     sys.exit(code)

@@ -19,7 +19,7 @@ from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.render import render_json, render_text
 from ..planning.config import CONFIG_NAME, find_project
 from ..planning.project import open_project
-from .exits import exit_code
+from .exits import CLEAN, exit_code
 
 Verb = TypeVar("Verb", bound=Callable[..., int])
 Lines = Callable[[str], str | None]
@@ -46,10 +46,16 @@ def on_project(verb: Callable[..., int]) -> Callable[..., int]:
         try:
             found = open_project(path, project=project)
             lines = found.line_source
-            return verb(found, **options)
+            code = verb(found, **options)
+            sys.stdout.flush()
         except StrataError as error:
             tell(error.diagnostics, lines, as_json=options.get("format_") == "json")
-            return exit_code(error.diagnostics)
+            code = exit_code(error.diagnostics)
+        except BrokenPipeError:
+            # The reader of our output has gone (`strata show … | head`): nothing is left to say.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = CLEAN
+        return code
 
     return run
 

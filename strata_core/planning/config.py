@@ -6,6 +6,7 @@ accepted. Paths are relative to the folder of `strata.toml`.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -101,15 +102,25 @@ def read_config(root: Path) -> ProjectConfig:
         return ProjectConfig(name=root.resolve().name or "strata")
     try:
         text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise StrataError(_invalid(f"{CONFIG_NAME} cannot be read: {error.strerror}", "", "", None)) from None
+    except UnicodeDecodeError:
+        raise StrataError(_invalid(f"{CONFIG_NAME} is not UTF-8", "", "", "save it as UTF-8")) from None
+    try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise StrataError(_invalid(f"{CONFIG_NAME} is not TOML: {error}", "", "", None)) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise StrataError(_invalid(f"{CONFIG_NAME} cannot be read: {error}", "", "", None)) from None
-    problems = _problems(data, text)
-    if problems:
+        raise StrataError(_not_toml(str(error), text)) from None
+    if problems := _problems(data, text):
         raise StrataError(*problems)
     return _config(data, root)
+
+
+def _not_toml(message: str, text: str) -> Diagnostic:
+    """The reader says where it stopped in words alone: "… (at line 2, column 8)" or "… (at end of document)"."""
+    what, _, where = message.partition(" (at ")
+    numbers = [int(digits) for digits in re.findall(r"[0-9]+", where)]
+    line, column = numbers if len(numbers) == 2 else (text.count("\n") + 1, 1)
+    return Diagnostic("E073", f"{CONFIG_NAME} is not TOML: {what}", Span(CONFIG_NAME, line, column, line, column))
 
 
 def config_fault(root: Path, path: str, message: str, fix: str) -> Diagnostic:
@@ -137,9 +148,8 @@ def _config(data: dict[str, Any], root: Path) -> ProjectConfig:
 def _problems(data: dict[str, Any], text: str) -> list[Diagnostic]:
     problems = []
     for section, values in data.items():
-        if section == "environments" and isinstance(values, dict):
-            for name, keys in values.items():
-                problems += _section_problems(f"environments.{name}", keys, ENVIRONMENT_KEYS, text)
+        if section == "environments":
+            problems += _environment_problems(values, text)
         elif section in SECTIONS:
             problems += _section_problems(section, values, SECTIONS[section], text)
         else:
@@ -149,6 +159,22 @@ def _problems(data: dict[str, Any], text: str) -> list[Diagnostic]:
     if not problems and isinstance(engine, dict) and engine.get("name", "duckdb") not in ENGINES:
         message = f"there is no engine `{engine['name']}`"
         problems.append(_invalid(message, text, "engine.name", f"engines are {' and '.join(ENGINES)}"))
+    return problems
+
+
+def _environment_problems(values: object, text: str) -> list[Diagnostic]:
+    from ..store.names import NAME_RULE, is_table_name  # most projects name no environment
+
+    if not isinstance(values, dict):
+        fix = "write `[environments.prod]` and its keys below it"
+        return [_invalid("`environments` is a section", text, "environments", fix)]
+    problems = []
+    for name, keys in values.items():
+        path = f"environments.{name}"
+        if is_table_name(name):
+            problems += _section_problems(path, keys, ENVIRONMENT_KEYS, text)
+        else:
+            problems.append(_invalid(f"`{name}` cannot name an environment", text, path, f"use {NAME_RULE}"))
     return problems
 
 
