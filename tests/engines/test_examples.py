@@ -49,7 +49,8 @@ def run(engine: Engine, example: Example) -> object:
     assert [d for d in (*parsed.diagnostics, *compiled.diagnostics) if d.blocks] == []
     outcome = outcome_of(engine, compiled.models["m"].relation, {"t": table_of(columns, rows)})
     assert outcome.codes == ()
-    found = [plain(row[-1], compiled.models["m"].relation.schema["y"].inferred.type) for row in outcome.rows]
+    type_of_y = compiled.models["m"].relation.schema["y"].inferred.type
+    found = [plain(row[-1], type_of_y) for row in sorted(outcome.rows, key=lambda row: str(row[0]))]
     return found if example.rows and not whole else found[0]
 
 

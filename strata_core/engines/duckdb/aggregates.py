@@ -89,7 +89,8 @@ def _simple(name: str) -> Aggregator:
 
 
 def _count_if(_: AggregateCall | WindowCall, argument: SqlExpr, __: list[exp.Ordered], over: Over) -> SqlExpr:
-    return sql.cast(over(sql.fn("count_if", argument)), sql.BIGINT)
+    """DuckDB's own is null where the condition always is."""
+    return over(exp.Filter(this=sql.fn("count", exp.Star()), expression=exp.Where(this=argument)))
 
 
 def _median(call: AggregateCall | WindowCall, argument: SqlExpr, _: list[exp.Ordered], over: Over) -> SqlExpr:

@@ -1,3 +1,7 @@
 """x"""
+
 from __future__ import annotations
-def assess(*args): raise AssertionError
+
+
+def assess(*args):
+    raise AssertionError

@@ -53,7 +53,9 @@ def read_header(table: CsvTable) -> tuple[str, ...]:
     if len(set(header)) < len(header):
         raise StrataError(
             Diagnostic(
-                "E033", f"the header of `{table.path}` names a column twice", fix=f"found are {found}; expected {expected}"
+                "E033",
+                f"the header of `{table.path}` names a column twice",
+                fix=f"found are {found}; expected {expected}",
             )
         )
     return tuple(header)

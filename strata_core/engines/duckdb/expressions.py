@@ -14,6 +14,7 @@ from .casts import cast_value
 from .functions import BUILDERS, TOTAL
 from .sql import SqlExpr
 
+
 def translate_all(exprs: Iterable[Expr], names: Callable[[str], SqlExpr]) -> list[SqlExpr]:
     """`translate` for each of `exprs`."""
     return [translate(e, names) for e in exprs]

@@ -56,6 +56,16 @@ def _arithmetic(kind: type[exp.Binary]) -> Builder:
     return build
 
 
+def _multiply(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    left, right = args
+    match call.args[0].inferred.type, call.inferred.type:
+        case Decimal(precision=own, scale=scale), Decimal(precision=needed) if own < sql.WIDE_DECIMAL <= needed:
+            left = sql.cast(left, sql.decimal_type(sql.WIDE_DECIMAL, scale))
+        case _:
+            pass
+    return _arithmetic(exp.Mul)(call, (left, right))
+
+
 def _add(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     if sql.sql_type(call.inferred.type) == sql.VARCHAR:
         return sql.join(sql.paren(args[0]), args[1])
@@ -127,7 +137,7 @@ def _sign(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
 OPERATORS: dict[str, Builder] = {
     "add": _add,
     "subtract": _arithmetic(exp.Sub),
-    "multiply": _arithmetic(exp.Mul),
+    "multiply": _multiply,
     "divide": _divide,
     "modulo": _modulo,
     "concat_op": _concat,

@@ -72,7 +72,7 @@ def unscaled(x: SqlExpr, type_: ValueType) -> SqlExpr:
 
 
 def _power_of_ten(scale: int) -> SqlExpr:
-    return sql.cast(sql.string(str(10**scale)), sql.decimal_type(scale + 1, 0))
+    return sql.cast(sql.string(str(10**scale)), sql.decimal_type(max(sql.WIDE_DECIMAL, scale + 1), 0))
 
 
 def scaled(digits: SqlExpr, scale: int, type_: ValueType) -> SqlExpr:

@@ -217,7 +217,9 @@ def _attached(table: DuckDBTable, connection: duckdb.DuckDBPyConnection, name: s
         )
     rows = sql.table(name, *place)
     with computing():
-        one = exp.Select(expressions=[exp.Star()], from_=exp.From(this=rows.copy()), limit=exp.Limit(expression=sql.number(0)))
+        one = exp.Select(
+            expressions=[exp.Star()], from_=exp.From(this=rows.copy()), limit=exp.Limit(expression=sql.number(0))
+        )
         schema = connection.sql(sql.render(one)).to_arrow_table().schema
     return Source(rows, {n: n for n in schema.names}, schema)
 

@@ -43,6 +43,7 @@ def open_session(settings: EngineSettings) -> duckdb.DuckDBPyConnection:
     with computing():
         connection = duckdb.connect(":memory:", config=config)
         connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("SET order_by_non_integer_literal = true")
         return connection
 
 

@@ -156,6 +156,10 @@ def decimal_type(precision: int, scale: int) -> exp.DataType:
     return exp.DataType(this=exp.DataType.Type.DECIMAL, expressions=params)
 
 
+WIDE_DECIMAL = 19
+"""The precision from which DuckDB computes decimals in 128 bits; two narrower ones are multiplied in 64."""
+
+
 def sql_type(type_: ValueType) -> exp.DataType:
     """The DuckDB type that holds values of `type_`; uuid and json are text, as in `types.physical`."""
     kinds = exp.DataType.Type

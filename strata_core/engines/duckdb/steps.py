@@ -107,14 +107,19 @@ class Query:
             # An alias would hide the column of the same name from ORDER BY.
             step = self.close(step)
         select = self.select(step)
-        if step.order:
-            select.set("order", exp.Order(expressions=list(step.order)))
+        sort(select, step.order)
         if self.ctes:
             select.set("with_", exp.With(expressions=self.ctes))
         return select
 
 
 STEP = "step_"
+
+
+def sort(select: exp.Select, order: Sequence[exp.Ordered]) -> None:
+    """Give `select` an ORDER BY, if there is something to order by."""
+    if order:
+        select.set("order", exp.Order(expressions=list(order)))
 
 
 def named(tree: SqlExpr, name: str) -> SqlExpr:

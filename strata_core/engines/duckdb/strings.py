@@ -10,6 +10,7 @@ from .operators import Builder, native
 from .sql import SqlExpr
 
 FARTHEST = 2**31 - 1
+INTEGER = exp.DataType(this=exp.DataType.Type.INT)
 CHARACTERS = "(?s)."
 
 
@@ -66,7 +67,7 @@ def _pad(name: str) -> Builder:
 
                 return sql.once("fill", fill, with_fill)
 
-            return sql.once("length", _natural(length), with_length)
+            return sql.once("length", sql.cast(_natural(length), INTEGER), with_length)
 
         return sql.once("text", text, with_text)
 
@@ -104,6 +105,12 @@ def _reverse(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     return sql.fn("array_to_string", sql.fn("list_reverse", characters), sql.string(""))
 
 
+def _extract(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    """The group is a literal."""
+    text, pattern, *group = args
+    return sql.fn("regexp_extract", text, pattern, *(sql.cast(g, INTEGER) for g in group))
+
+
 def _replace_all(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     return sql.fn("regexp_replace", *args, sql.string("g"))
 
@@ -127,7 +134,7 @@ STRINGS: dict[str, Builder] = {
     "contains": native("contains"),
     "reverse": _reverse,
     "regexp_replace": _replace_all,
-    "regexp_extract": native("regexp_extract"),
+    "regexp_extract": _extract,
     "md5": native("md5"),
     "sha256": native("sha256"),
 }

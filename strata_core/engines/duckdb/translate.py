@@ -35,7 +35,7 @@ from .aggregates import without_negative_zero
 from .expressions import can_fail, ordered, translate, translate_all
 from .groups import float_groups, needs_float_groups, plain_groups
 from .sql import SqlExpr
-from .steps import STEP, Query, Step, hidden_names, sorted_by, without_order
+from .steps import STEP, Query, Step, hidden_names, sort, sorted_by, without_order
 from .windows import window
 
 JOINS: dict[JoinKind, dict[str, str]] = {
@@ -188,7 +188,7 @@ def _limited(node: Limit, step: Step, query: Query) -> Step:
     order = (*_order(node.keys, query), *step.order)
     hidden = hidden_names(order)
     select = query.select(step, [sql.alias(o.this.copy(), h) for o, h in zip(order, hidden, strict=True)])
-    select.set("order", exp.Order(expressions=list(order)))
+    sort(select, order)
     select.set("limit", exp.Limit(expression=sql.number(node.count)))
     if node.offset:
         select.set("offset", exp.Offset(expression=sql.number(node.offset)))
