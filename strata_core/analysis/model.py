@@ -13,7 +13,7 @@ from ..contract.model import TableContract
 from ..diagnostics import Diagnostic, Severity, has_errors
 from ..language import ast
 from ..relation.build import project, ref
-from ..relation.expressions import Call, Cast, ColumnRef, Expr, Literal, SortKey, coerce, columns_read
+from ..relation.expressions import SortKey, coerce, columns_read
 from ..relation.nodes import Item, Project, Relation
 from ..relation.schema import Column, Schema
 from ..types import UNKNOWN, Date, Float64, Inferred, Int64, Timestamp, Unknown, ValueType
@@ -24,7 +24,7 @@ from .names import unknown
 from .order import reads
 from .scope import Table
 from .sources import entries
-from .state import Rows, Surroundings
+from .state import Rows, Surroundings, renamed
 from .statements import model_rows
 from .tables import model_table, promised_table
 
@@ -60,7 +60,7 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
         table = promised_table(name, contract, complete=False) if contract is not None else _partial(name, output, rows)
         return Outcome(table, None, tuple(found))
     relation = _widened(output, conformance.casts if conformance is not None else {})
-    order = _order(rows, relation.schema, found)
+    order = _order(rows, found)
     found += _lints(model)
     compiled = CompiledModel(
         name,
@@ -161,7 +161,7 @@ def _partial(name: str, output: Project, rows: Rows) -> Table:
     return Table(known.relation, unresolved, complete=False)
 
 
-def _order(rows: Rows, schema: Schema, found: list[Diagnostic]) -> tuple[SortKey, ...]:
+def _order(rows: Rows, found: list[Diagnostic]) -> tuple[SortKey, ...]:
     """The order in terms of the outputs, as far as they hold what it needs; W006 where a `sort` is lost."""
     names: dict[str, str] = {}
     for name, column in rows.scope.outputs.items():
@@ -174,20 +174,8 @@ def _order(rows: Rows, schema: Schema, found: list[Diagnostic]) -> tuple[SortKey
                 fix = "sort by columns of the output, or follow the `sort` with a `take`"
                 found.append(Diagnostic("W006", message, rows.sorted_at, Severity.WARNING, fix=fix))
             break
-        kept.append(replace(key, expr=_renamed(key.expr, names, schema)))
+        kept.append(replace(key, expr=renamed(key.expr, names)))
     return tuple(kept)
-
-
-def _renamed(expr: Expr, names: Mapping[str, str], schema: Schema) -> Expr:
-    match expr:
-        case ColumnRef():
-            return ColumnRef(names[expr.name], schema[names[expr.name]].inferred)
-        case Call():
-            return replace(expr, args=tuple(_renamed(a, names, schema) for a in expr.args))
-        case Cast():
-            return replace(expr, operand=_renamed(expr.operand, names, schema))
-        case Literal():
-            return expr
 
 
 def _lints(model: ast.Model) -> Iterator[Diagnostic]:

@@ -9,7 +9,7 @@ from ..contract.model import TableContract
 from ..diagnostics import Span
 from ..language import ast
 from ..relation.build import project, ref
-from ..relation.expressions import Expr, SortKey, columns_read
+from ..relation.expressions import Call, Cast, ColumnRef, Expr, Literal, SortKey, columns_read
 from ..relation.nodes import Item, Relation
 from .compiled import JoinExpectation
 from .expressions import Context
@@ -55,13 +55,30 @@ def context(rows: Rows, around: Surroundings, place: str, computed: Mapping[int,
     return Context(column, around.domains, around.report, place, computed or {})
 
 
-def with_columns(rows: Rows, scope: Scope, added: Iterable[Item]) -> Rows:
-    """`rows` with the columns `added`, all columns that neither `scope` nor the order needs left behind."""
+def with_columns(rows: Rows, scope: Scope, added: Iterable[Item], names: Mapping[str, str] | None = None) -> Rows:
+    """`rows` with the columns `added`, all columns that neither `scope` nor the order needs left behind.
+
+    `names` gives columns of `rows` that live on under a new name, by the old one; the order follows them.
+    """
     new = tuple(added)
-    names = {item.name for item in new}
-    needed = scope.columns | ordering(rows.order)
-    kept = [Item(n, ref(rows.relation, n)) for n in rows.relation.schema.names if n in needed and n not in names]
-    return replace(rows, relation=project(rows.relation, (*kept, *new)), scope=scope)
+    fresh = {item.name for item in new}
+    order = tuple(replace(k, expr=renamed(k.expr, names)) for k in rows.order) if names else rows.order
+    needed = scope.columns | ordering(order)
+    kept = [Item(n, ref(rows.relation, n)) for n in rows.relation.schema.names if n in needed and n not in fresh]
+    return replace(rows, relation=project(rows.relation, (*kept, *new)), scope=scope, order=order)
+
+
+def renamed(expr: Expr, names: Mapping[str, str]) -> Expr:
+    """`expr` over columns that bear new names, by the old ones."""
+    match expr:
+        case ColumnRef():
+            return ColumnRef(names.get(expr.name, expr.name), expr.inferred)
+        case Call():
+            return replace(expr, args=tuple(renamed(a, names) for a in expr.args))
+        case Cast():
+            return replace(expr, operand=renamed(expr.operand, names))
+        case Literal():
+            return expr
 
 
 def ordering(order: Iterable[SortKey]) -> frozenset[str]:

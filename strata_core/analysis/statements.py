@@ -144,7 +144,7 @@ def _derive(statement: ast.Derive, rows: Rows, around: Surroundings) -> Rows:
     renamed = {names[o.name.text] for o in outputs if not o.bare and isinstance(o.expr, ColumnRef)}
     return replace(
         derived,
-        relation=_renamed(derived.relation, renamed),
+        relation=_named_anew(derived.relation, renamed),
         spans={**rows.spans, **{o.name.text: o.name.span for o in outputs}},
     )
 
@@ -154,7 +154,8 @@ def _select(statement: ast.Select, rows: Rows, around: Surroundings) -> Rows:
     relation, outputs = compute(chosen, rows, around, "a `select`")
     lets = {n: c for n, c in rows.scope.lets.items() if n not in {o.name.text for o in outputs}}
     hidden = frozenset(c for c in lets.values() if c is not None)
-    names = internal_names(outputs, hidden | ordering(rows.order))
+    passed = {o.expr.name for o in outputs if isinstance(o.expr, ColumnRef)}
+    names = internal_names(outputs, hidden | (ordering(rows.order) - passed))
     carried = {o.expr.name: names[o.name.text] for o in reversed(outputs) if isinstance(o.expr, ColumnRef)}
     scope = Scope(
         {o.name.text: names.get(o.name.text) for o in outputs},
@@ -165,7 +166,7 @@ def _select(statement: ast.Select, rows: Rows, around: Surroundings) -> Rows:
         closed=rows.scope.closed,
         reduced_by="select",
     )
-    selected = with_columns(replace(rows, relation=relation), scope, _items(outputs, names))
+    selected = with_columns(replace(rows, relation=relation), scope, _items(outputs, names), carried)
     return replace(selected, spans={o.name.text: o.name.span for o in outputs})
 
 
@@ -183,7 +184,7 @@ def _items(outputs: Sequence[Output], names: Mapping[str, str]) -> list[Item]:
     return [Item(names[o.name.text], o.expr) for o in outputs if o.expr is not None]
 
 
-def _renamed(relation: Project | object, renamed: set[str]) -> Project:
+def _named_anew(relation: object, renamed: set[str]) -> Project:
     """`derive { y = x }` names a column anew: lineage says so (Seed 0 §4), other than of `select { y = x }`."""
     assert isinstance(relation, Project)
     before = relation.input.schema
