@@ -14,7 +14,6 @@ from strata_dagster import (
     StrataProject,
     StrataResource,
     StrataRunConfig,
-    last_known_good_checks,
     observable_sources,
     strata_assets,
 )
@@ -42,13 +41,12 @@ def staging(context: dg.AssetExecutionContext, dbt: DbtCliResource) -> Iterator[
 
 @strata_assets(project=strata_project)
 def models(context: dg.AssetExecutionContext, strata: StrataResource, config: StrataRunConfig) -> Iterator[Any]:
-    """The Strata models, each published only when it keeps its contract."""
+    """The Strata models: each is published only when it keeps its contract."""
     yield from strata.apply(context, recompute=config.recompute).stream()
 
 
 defs = dg.Definitions(
     assets=[staging, models, *observable_sources(project=strata_project)],
-    asset_checks=[last_known_good_checks(project=strata_project)],
     resources={
         "dbt": DbtCliResource(project_dir=dbt_project, dbt_executable=DBT),
         "strata": StrataResource(project_dir=strata_project),

@@ -10,7 +10,6 @@ The conventions are those of dagster-dbt (docs/dagster.md).
 """
 
 from .assets import strata_assets
-from .checks import last_known_good_checks
 from .project import StrataProject
 from .resource import StrataResource, StrataRunConfig
 from .sources import observable_sources
@@ -21,7 +20,6 @@ __all__ = [
     "StrataProject",
     "StrataResource",
     "StrataRunConfig",
-    "last_known_good_checks",
     "observable_sources",
     "strata_assets",
 ]

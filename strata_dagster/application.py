@@ -7,7 +7,7 @@ check is told something on every path, since a blocking check without a result w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from strata_core.planning.results import Finished, Outcome, Published, Started
 from strata_core.planning.workspace import Workspace, open_workspace
 
 from . import events
+from .examination import examined
 from .project import findings
 from .runlog import RunLog
 from .selection import Selection, selection_of
@@ -43,17 +44,28 @@ class StrataApplication:
     def stream(self) -> Iterator[Told]:
         """Carry it out. Raises `Failure` at the end where a model was violated or failed."""
         selection = selection_of(self.context)
-        project: Project | None = None
         try:
             project = open_project(project=self.root)
+        except StrataError as error:
+            yield from (events.unknown(key, error.diagnostics) for key in selection.pins.values())
+            yield from (events.unexamined(key, error.diagnostics) for key in selection.healths.values())
+            raise self._stopped(error, None) from None
+        applied = bool(selection.models or selection.pins)
+        failure = (yield from self._applied(project, selection)) if applied else None
+        yield from examined(project, self.environment, selection.healths, again=not selection.models)
+        if failure is not None:
+            raise failure
+
+    def _applied(self, project: Project, selection: Selection) -> Generator[Told, None, Failure | None]:
+        try:
             workspace = self._workspace(project)
         except StrataError as error:
-            yield from (events.unknown(key, error.diagnostics) for key in selection.checks.values())
-            raise self._stopped(error, project) from None
+            yield from (events.unknown(key, error.diagnostics) for key in selection.pins.values())
+            return self._stopped(error, project)
         for name, key in selection.sources.items():
             if name in workspace.sources:
                 yield events.observation(key, workspace.sources[name])
-        yield from self._applied(workspace, selection)
+        return (yield from self._carried_out(workspace, selection))
 
     def _workspace(self, project: Project) -> Workspace:
         compiled = compile_(project)
@@ -64,7 +76,7 @@ class StrataApplication:
         workspace.store.sweep_staging()
         return workspace
 
-    def _applied(self, workspace: Workspace, selection: Selection) -> Iterator[Told]:
+    def _carried_out(self, workspace: Workspace, selection: Selection) -> Generator[Told, None, Failure | None]:
         plan = workspace.plan(selection.models, with_upstream=False, force=self.force)
         log = RunLog(self.context.log, workspace.project)
         telling = Telling(workspace, selection, plan)
@@ -92,10 +104,9 @@ class StrataApplication:
                         yield from telling.ended(event)
         except StrataError as error:
             yield from telling.stopped(error.diagnostics)
-            raise self._stopped(error, workspace.project) from None
+            return self._stopped(error, workspace.project)
         faults = telling.faults()
-        if faults:
-            raise Failure(telling.summary(), allow_retries=transient(faults))
+        return Failure(telling.summary(), allow_retries=transient(faults)) if faults else None
 
     def _stopped(self, error: StrataError, project: Project | None) -> Failure:
         self.context.log.error(findings(error.diagnostics, project))

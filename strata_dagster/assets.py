@@ -22,9 +22,14 @@ from .project import StrataProject, quietly
 from .translator import DagsterStrataTranslator, asset_keys
 
 WRITE_PIN = "write_pin"
+LAST_KNOWN_GOOD = "last_known_good"
 PIN_DESCRIPTION = (
     "The candidate keeps its contract: types, nullability, enums, keys, nested values, freshness. "
     "One that does not is not published, and the last-known-good stays live."
+)
+LIVE_DESCRIPTION = (
+    "The live artifact exists, is what its manifest says, and keeps the contract that it was published under. Run "
+    "alone, the check reads its bytes and rows again; nothing is computed or published."
 )
 
 
@@ -39,7 +44,7 @@ def strata_assets(
     op_tags: dict[str, Any] | None = None,
     pool: str | None = None,
 ) -> Callable[[Callable[..., Any]], AssetsDefinition]:
-    """One op that applies the models of `project`, each with a blocking `write_pin` check.
+    """One op that applies the models of `project`, each with a blocking `write_pin` and a `last_known_good` check.
 
     `select` and `exclude` are names of models (all, by default). `retry_policy` repeats what a repetition may
     mend, such as a full disk; a violated contract is never tried again. Raises `DagsterInvalidDefinitionError`
@@ -53,7 +58,7 @@ def strata_assets(
     return multi_asset(
         name=name,
         specs=specs,
-        check_specs=[write_pin_spec(spec.key) for spec in specs],
+        check_specs=[check for spec in specs for check in check_specs(spec.key)],
         can_subset=True,
         retry_policy=retry_policy,
         op_tags=op_tags,
@@ -81,6 +86,10 @@ def strata_asset_specs(
         return [translator.get_asset_spec(project, model, keys) for name, model in models.items() if name in chosen]
 
 
-def write_pin_spec(asset: AssetKey) -> AssetCheckSpec:
-    """The blocking check that the apply itself reports: no separate op could hold a publication back."""
-    return AssetCheckSpec(WRITE_PIN, asset=asset, blocking=True, description=PIN_DESCRIPTION)
+def check_specs(asset: AssetKey) -> tuple[AssetCheckSpec, AssetCheckSpec]:
+    """The two checks of a model. The apply itself reports them: no other op could hold a publication back, nor
+    would it run after a violation, when what is live matters most."""
+    return (
+        AssetCheckSpec(WRITE_PIN, asset=asset, blocking=True, description=PIN_DESCRIPTION),
+        AssetCheckSpec(LAST_KNOWN_GOOD, asset=asset, description=LIVE_DESCRIPTION),
+    )

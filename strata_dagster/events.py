@@ -27,7 +27,7 @@ from strata_core.planning.workspace import Workspace
 from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
 
-from .assets import WRITE_PIN
+from .assets import LAST_KNOWN_GOOD, WRITE_PIN
 from .tables import markdown_table
 
 Metadatum = str | int | float | bool | MetadataValue[Any]
@@ -154,12 +154,11 @@ def unpublished(
             rows = result.pin.rows if result.pin else None
             metadata |= {"write_pin": MetadataValue.md(_violation(workspace, result, stays))}
             metadata |= {} if rows is None else {"candidate_rows": rows}
-            count = len(violations(result))
-            text = f"{count} violation{'' if count == 1 else 's'}: not published; {stays}"
-            return _check(key, False, text, metadata)
+            return _check(key, False, f"{_counted(violations(result))}: not published; {stays}", metadata)
         case Status.FAILED:
             metadata |= {"findings": MetadataValue.md(list_of(result.diagnostics))}
-            return _check(key, False, f"not computed, so not published; {stays}", metadata)
+            text = f"{_counted(result.diagnostics)}: not computed, so not published; {stays}"
+            return _check(key, False, text, metadata)
         case Status.SKIPPED:
             waits = ", ".join(f"`{name}`" for name in result.waits_for)
             text = f"not computed, because {waits} was not; {stays}"
@@ -176,10 +175,27 @@ def unknown(key: AssetKey, diagnostics: Iterable[Diagnostic]) -> AssetCheckResul
     return _check(key, False, "not applied: nothing was published; what was live stays live", metadata)
 
 
+def unexamined(key: AssetKey, diagnostics: Iterable[Diagnostic]) -> AssetCheckResult:
+    """The verdict on what is live where the project cannot even be opened."""
+    return AssetCheckResult(
+        passed=False,
+        asset_key=key,
+        check_name=LAST_KNOWN_GOOD,
+        metadata={"findings": MetadataValue.md(list_of(diagnostics))},
+        description="not looked at: the project cannot be opened",
+    )
+
+
 def violations(result: ModelResult) -> tuple[Diagnostic, ...]:
     """Everything that broke a promise: of the inputs, of joins, of the candidate."""
     reports = (*result.inputs, *((result.pin,) if result.pin else ()))
     return (*(d for report in reports for d in report.diagnostics()), *result.diagnostics)
+
+
+def _counted(found: tuple[Diagnostic, ...]) -> str:
+    """How many promises are broken, and the first of them in words."""
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"{found[0].code} {found[0].message}{more}"
 
 
 def _stays(workspace: Workspace, result: ModelResult, version: EnvironmentVersion) -> str:

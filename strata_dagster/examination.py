@@ -5,52 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from dagster import (
-    AssetCheckExecutionContext,
-    AssetCheckResult,
-    AssetCheckSeverity,
-    AssetKey,
-    MetadataValue,
-)
+from dagster import AssetCheckResult, AssetCheckSeverity, AssetKey, MetadataValue
 
 from strata_core.contract.rules import spelled_age
 from strata_core.planning.health import Health, examine
 from strata_core.planning.preview import hidden_columns
-from strata_core.planning.project import compile_, open_project
+from strata_core.planning.project import Project, compile_
 from strata_core.planning.workspace import make_engine
 from strata_core.store.instant import spell
-from strata_core.store.store import Store
 
+from .assets import LAST_KNOWN_GOOD
 from .events import Metadatum, list_of
-from .project import findings
-from .resource import StrataResource
 
 
 def examined(
-    context: AssetCheckExecutionContext, strata: StrataResource, models: Mapping[AssetKey, str]
+    project: Project, environment: str, checks: Mapping[str, AssetKey], again: bool
 ) -> Iterator[AssetCheckResult]:
-    """The result of each selected check; `models` names the model of each asset."""
-    opened = open_project(project=strata.root)
-    hidden = hidden_columns(compile_(opened))
-    store, engine = Store.open(opened.store_root), make_engine(opened.config.engine, opened)
-    for check in sorted(context.selected_asset_check_keys):
-        model = models[check.asset_key]
-        health = examine(store, strata.environment, model, engine, datetime.now(UTC), hidden.get(model, frozenset()))
-        if not health.sound:
-            context.log.error(findings(health.faults, opened))
+    """The result of the check of each model in `checks`; `again` reads the bytes and rows of what is live again.
+
+    After an apply it does not: what was just published was pinned, and the rest was when it was published.
+    """
+    hidden = hidden_columns(compile_(project)) if again else {}
+    engine = make_engine(project.config.engine, project) if again else None
+    for model, key in checks.items():
+        health = examine(project, environment, model, datetime.now(UTC), engine=engine, hidden=hidden.get(model))
         yield AssetCheckResult(
             passed=health.sound,
-            asset_key=check.asset_key,
-            check_name=check.name,
+            asset_key=key,
+            check_name=LAST_KNOWN_GOOD,
             severity=AssetCheckSeverity.WARN if health.only_old else AssetCheckSeverity.ERROR,
-            description=_description(health, strata.environment),
-            metadata=_metadata(health),
+            description=_description(health, environment),
+            metadata={**_metadata(health), "rows_read_again": again},
         )
 
 
 def _description(health: Health, environment: str) -> str:
     if health.pointer is None or health.age is None:
-        return f"nothing is published in {environment}"
+        return f"nothing is live in {environment}: {'; '.join(d.message for d in health.faults)}"
     verdict = "sound" if health.sound else "too old" if health.only_old else "not sound"
     return f"live for {spelled_age(health.age)}, {verdict}"
 

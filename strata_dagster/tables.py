@@ -32,10 +32,17 @@ def _column(column: ColumnOutline) -> TableColumn:
     return TableColumn(
         column.name,
         column.type,
-        column.description,
+        _described(column),
         TableColumnConstraints(nullable=column.nullable, unique=column.unique, other=other),
         tags={"classification": column.classification} if column.classification else {},
     )
+
+
+def _described(column: ColumnOutline) -> str | None:
+    """The description, and where the values come from: the open-source UI has no other view of column lineage."""
+    origins = ", ".join(f"{node}.{name}" for node, name in column.origins)
+    parts = [column.description or "", f"from {origins}" if origins else ""]
+    return "; ".join(part for part in parts if part) or None
 
 
 def column_lineage(columns: Iterable[ColumnOutline], keys: Mapping[str, AssetKey]) -> TableColumnLineage:

@@ -85,7 +85,7 @@ class Telling:
     def _rest(self, because: str, diagnostics: tuple[Diagnostic, ...]) -> Iterator[Told]:
         for planned in self.plan.models:
             name = planned.name
-            key = self.selection.checks.get(name)
+            key = self.selection.pins.get(name)
             if name in self._told:
                 continue
             if not planned.stale:
@@ -100,7 +100,7 @@ class Telling:
         if name in self._told:
             return
         self._told.add(name)
-        result, key = self._results[name], self.selection.checks.get(name)
+        result, key = self._results[name], self.selection.pins.get(name)
         try:
             artifact = result.artifact or live_artifact(self.workspace.store, name, None, self._version)
             check = events.passed(key, result.status, artifact, self._version) if key else None
@@ -118,17 +118,17 @@ class Telling:
 
     def _checked_alone(self) -> Iterator[Told]:
         """The checks whose models are not part of the run: the verdict that what is live was published with."""
-        for name in self.selection.checks.keys() - self.selection.models.keys():
+        for name in self.selection.pins.keys() - self.selection.models.keys():
             try:
                 artifact = live_artifact(self.workspace.store, name, None, self._version)
-                yield events.passed(self.selection.checks[name], Status.FRESH, artifact, self._version)
+                yield events.passed(self.selection.pins[name], Status.FRESH, artifact, self._version)
             except StrataError as error:
                 yield from self._unfound(name, error.diagnostics)
 
     def _unfound(self, name: str, diagnostics: Iterable[Diagnostic]) -> Iterator[Told]:
         self._unreadable += diagnostics
-        if name in self.selection.checks:
-            yield events.unknown(self.selection.checks[name], tuple(diagnostics))
+        if name in self.selection.pins:
+            yield events.unknown(self.selection.pins[name], tuple(diagnostics))
 
 
 OUTCOMES = {

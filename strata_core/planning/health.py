@@ -17,14 +17,17 @@ from ..store.artifacts import Artifact
 from ..store.environments import Pointer
 from ..store.store import Store
 from ..types import Inferred
+from .project import Project
+from .provenance import pin_of
+from .published import published_environment
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
     """What was found about the live version of `model`.
 
-    `pointer` is absent where nothing is published, `artifact` where it cannot be found, `report` where its rows
-    cannot be trusted or it was published without a contract. `age` counts from its publication.
+    `pointer` is absent where nothing is published, `artifact` where it cannot be found. `report` is the pin asked
+    again, or the one it was published with where nothing was asked. `age` counts from its publication.
     """
 
     model: str
@@ -46,35 +49,59 @@ class Health:
 
 
 def examine(
-    store: Store, environment: str, model: str, engine: Engine, now: datetime, hidden: Set[str] = frozenset()
+    project: Project,
+    environment: str,
+    model: str,
+    now: datetime,
+    *,
+    engine: Engine | None,
+    hidden: Set[str] | None = frozenset(),
 ) -> Health:
-    """The health of `model` in `environment` at `now` (UTC): E095, E094, E080 to E088 as faults.
+    """The health of `model` in `environment` at `now` (UTC): E095, E094, E092, E080 to E088 as faults.
 
-    Every promise is asked of the rows again, also those that the compiler had proven. `hidden` names columns whose
-    values are not to be shown, besides those that the contract hides.
+    With an `engine` every byte is compared and every promise is asked of the rows again, also those that the
+    compiler had proven; without, only what takes no time: presence, size and age. `hidden` names columns whose
+    values are not to be shown besides those that the contract hides, `None` all of them.
     """
-    pointer = store.environment(environment).head().models.get(model)
+    try:
+        return _examine(project, environment, model, now, engine, hidden)
+    except StrataError as error:
+        return Health(model, error.diagnostics)
+
+
+def _examine(
+    project: Project, environment: str, model: str, now: datetime, engine: Engine | None, hidden: Set[str] | None
+) -> Health:
+    pointer = published_environment(project, environment).head().models.get(model)
     if pointer is None:
         message = f"`{model}` is not published in {environment}"
         return Health(model, (Diagnostic("E095", message, fix=f"run `strata apply {model}`"),))
     published = datetime.fromtimestamp((pointer.published_at or 0) / 1e9, UTC)
     age = timedelta(seconds=max(0, int((now - published).total_seconds())))
     try:
-        artifact = store.artifact(model, pointer)
-        damage = artifact.verify()
+        artifact = Store.open(project.store_root, create=False).artifact(model, pointer)
+        damage = artifact.verify(contents=engine is not None)
     except StrataError as error:
         return Health(model, error.diagnostics, pointer, age=age)
     if damage:
         return Health(model, damage, pointer, artifact, age=age)
     contract = published_contract(artifact)
-    if contract is None:
-        return Health(model, (), pointer, artifact, age=age)
-    columns = tuple(Column(f.name, Inferred(f.type, f.nullable)) for f in contract.fields)
+    old = _outdated(contract, age) if contract else ()
+    if engine is None or contract is None:
+        return Health(model, old, pointer, artifact, pin_of(artifact.manifest), age)
     try:
-        report = pin(engine, ParquetTable(artifact.paths, columns), contract, now=now, masked=hidden)
+        report = _pinned(engine, artifact, contract, now, hidden)
     except StrataError as error:
         return Health(model, error.diagnostics, pointer, artifact, age=age)
-    return Health(model, (*report.diagnostics(), *_outdated(contract, age)), pointer, artifact, report, age)
+    return Health(model, (*report.diagnostics(), *old), pointer, artifact, report, age)
+
+
+def _pinned(
+    engine: Engine, artifact: Artifact, contract: TableContract, now: datetime, hidden: Set[str] | None
+) -> PinReport:
+    columns = tuple(Column(f.name, Inferred(f.type, f.nullable)) for f in contract.fields)
+    masked = frozenset(contract.names) if hidden is None else hidden
+    return pin(engine, ParquetTable(artifact.paths, columns), contract, now=now, masked=masked)
 
 
 def published_contract(artifact: Artifact) -> TableContract | None:

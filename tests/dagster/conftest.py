@@ -17,7 +17,6 @@ from strata_dagster import (
     StrataProject,
     StrataResource,
     StrataRunConfig,
-    last_known_good_checks,
     observable_sources,
     strata_assets,
 )
@@ -92,7 +91,7 @@ from pathlib import Path
 from dagster import AssetExecutionContext, Definitions, asset
 
 from strata_dagster import (
-    StrataProject, StrataResource, StrataRunConfig, last_known_good_checks, observable_sources, strata_assets,
+    StrataProject, StrataResource, StrataRunConfig, observable_sources, strata_assets,
 )
 
 project = StrataProject(Path(__file__).parent)
@@ -110,7 +109,6 @@ def report():
 
 defs = Definitions(
     assets=[models, report, *observable_sources(project=project)],
-    asset_checks=[last_known_good_checks(project=project)],
     resources={"strata": StrataResource(project_dir=project)},
 )
 '''
@@ -185,7 +183,7 @@ class Shop:
         return StrataProject(self.root)
 
     def assets(self, translator: DagsterStrataTranslator | None = None) -> list[Any]:
-        """Models, an asset downstream of them in an op of its own, last-known-good checks; then what is observed."""
+        """Models, an asset downstream of them in an op of its own, then what is observed."""
         project = self.project
 
         @strata_assets(project=project, translator=translator, **self.options)
@@ -195,13 +193,12 @@ class Shop:
         @dg.asset(deps=["by_country"])
         def report() -> None: ...
 
-        checks = last_known_good_checks(project=project, **{k: v for k, v in self.options.items() if k == "select"})
-        return [models, report, checks, *observable_sources(project=project)]
+        return [models, report, *observable_sources(project=project)]
 
     def run(self, selection: Any = None, assets: list[Any] | None = None, **config: str) -> Run:
         resources = {"strata": StrataResource(project_dir=self.root, environment=self.environment)}
         run_config = {"ops": {"models": {"config": config}}} if config else {}
-        chosen = assets or self.assets()[:3]
+        chosen = assets or self.assets()[:2]
         return Run(
             dg.materialize(
                 chosen,
@@ -225,7 +222,7 @@ class Shop:
 
     def stale(self) -> dict[str, list[tuple[str, str | None]]]:
         """The stale and missing assets with (category, upstream) of their causes."""
-        models, report, _, *sources = self.assets()
+        models, report, *sources = self.assets()
         resources = {"strata": StrataResource(project_dir=self.root, environment=self.environment)}
         defs = dg.Definitions(assets=[models, report, *sources], resources=resources)
         graph = defs.resolve_asset_graph()

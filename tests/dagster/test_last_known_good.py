@@ -31,14 +31,35 @@ def test_it_passes_on_what_was_published_and_names_its_age(shop) -> None:
     assert not check.blocking
     assert check.description.startswith("live for ")
     assert check.metadata["age_seconds"].value >= 0
+    assert check.metadata["rows_read_again"].value is True
     assert "kept: 8 promises (3 rows)" in check.metadata["contract"].value
 
 
 def test_it_stays_green_while_a_bad_batch_waits(shop, bad_orders) -> None:
     shop.run()
     shop.write("data/orders.csv", bad_orders)
-    assert not shop.run().success
+    run = shop.run()
+    assert not run.success
+    told = run.checks["paid.last_known_good"]
+    assert told.passed
+    assert told.metadata["rows_read_again"].value is False
+    assert told.target_materialization_data.run_id == run.checks["paid.write_pin"].target_materialization_data.run_id
     assert found(shop).passed
+
+
+def test_after_a_publication_it_belongs_to_the_new_materialization(shop) -> None:
+    run = shop.run()
+    assert run.checks["paid.last_known_good"].target_materialization_data.run_id == run.result.run_id
+
+
+def test_it_is_told_where_the_project_does_not_compile(shop) -> None:
+    shop.run()
+    assets = shop.assets()[:2]
+    shop.edit("models/rates.strata", "select { country, rate }", "select { country, price }")
+    run = shop.run(assets=assets)
+    assert not run.success
+    assert run.checks["rate.last_known_good"].passed
+    assert shop.run(assets=assets, selection=ALONE).success
 
 
 def test_it_fails_where_nothing_is_published(shop) -> None:

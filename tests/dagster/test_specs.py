@@ -57,6 +57,7 @@ def test_column_schema_has_types_nullability_keys_and_classification(shop) -> No
     assert columns["order_id"].constraints.other == ["primary key"]
     assert columns["country"].constraints.other == ["protected", "one of ES, MX"]
     assert columns["email"].tags == {"classification": "pii"}
+    assert columns["email"].description == "from orders.email"
 
 
 def test_column_lineage_follows_origins_to_models_and_sources(shop) -> None:
@@ -99,12 +100,12 @@ def test_an_unknown_name_in_select_says_what_was_meant(shop) -> None:
         specs(shop, select=["payed"])
 
 
-def test_every_model_has_a_blocking_write_pin(shop) -> None:
+def test_every_model_has_a_blocking_write_pin_and_a_last_known_good(shop) -> None:
     models = shop.assets()[0]
     assert {(c.asset_key.to_user_string(), c.name, c.blocking) for c in models.check_specs} == {
-        ("paid", "write_pin", True),
-        ("by_country", "write_pin", True),
-        ("rate", "write_pin", True),
+        (name, check, blocking)
+        for name in ("paid", "by_country", "rate")
+        for check, blocking in (("write_pin", True), ("last_known_good", False))
     }
     assert models.can_subset
 
@@ -143,12 +144,6 @@ def test_files_are_observable_source_assets(shop) -> None:
     (sources,) = observable_sources(project=shop.project)
     assert {s.key.to_user_string(): s.kinds for s in sources.specs} == {"orders": {"csv"}, "rates": {"csv"}}
     assert sources.is_observable
-
-
-def test_a_project_that_reads_no_file_has_no_source_assets(tmp_path) -> None:
-    (tmp_path / "models").mkdir()
-    (tmp_path / "strata.toml").write_text("")
-    assert observable_sources(project=StrataProject(tmp_path)) == []
 
 
 def test_a_project_that_does_not_compile_does_not_load_and_says_why(shop) -> None:
