@@ -38,7 +38,7 @@ class ResolvedSource:
 
 
 def resolve(project: Project, compiled: CompiledProject, source: Source, environment: str) -> ResolvedSource:
-    """The table that `source` names in `environment`; raises `StrataError` E030 or E033 at the declaration."""
+    """The table that `source` names in `environment`; raises `StrataError` E030, E033 or E070 at the declaration."""
     try:
         return _resolve(project, source, resource_in(project, compiled, source, environment))
     except StrataError as error:
@@ -62,10 +62,11 @@ def resource_in(project: Project, compiled: CompiledProject, source: Source, env
 
 def _resolve(project: Project, source: Source, resource: Resource) -> ResolvedSource:
     columns, options, location = source.columns, resource.options, resource.location
+    _check_options(resource)
     match resource.kind:
         case "csv":
             path = _file(project.root, location)
-            return _resolved(source.name, CsvTable(path, columns, _text(options.get("null"))), (path,))
+            return _resolved(source.name, CsvTable(path, columns, _text(options.get("null_text"))), (path,))
         case "parquet":
             paths = _files(project.root, location)
             return _resolved(source.name, ParquetTable(paths, columns), paths)
@@ -90,6 +91,21 @@ def _resolve(project: Project, source: Source, resource: Resource) -> ResolvedSo
             example = f'source {source.name}(parquet: "data/{source.name}.parquet")'
             fix = f"name a file: `{example}`, or a `csv:`, `duckdb:` or `dbt:` clause"
             raise StrataError(Diagnostic("E030", "no resource clause says where the rows are", fix=fix))
+
+
+OPTIONS = {"csv": ("null_text",), "parquet": (), "duckdb": ("table",), "dbt": (), "table": ()}
+"""What a resource clause may say besides the place. A CSV field that is `null_text` is null, as an empty one is."""
+NAMESPACES = ("ns", "dataset", "store")
+"""Entries that name a source in the 0.1 surface and say nothing about its file."""
+
+
+def _check_options(resource: Resource) -> None:
+    known = OPTIONS[resource.kind]
+    for key in resource.options:
+        if key not in known and key not in NAMESPACES and resource.kind != "table":
+            close = nearest(key, known)
+            fix = f"did you mean `{close}`?" if close else f"it takes {', '.join((resource.kind, *known))}"
+            raise StrataError(Diagnostic("E070", f"`{resource.kind}:` has no option `{key}`", fix=fix))
 
 
 def _resolved(name: str, table: TableInput, files: tuple[Path, ...], dbt: str | None = None) -> ResolvedSource:
