@@ -14,9 +14,9 @@ from ..relation.build import filter_rows, join, project, ref
 from ..relation.expressions import Call, ColumnRef, Expr, columns_read, conjuncts, literal
 from ..relation.nodes import Item, JoinKind, Relation
 from .compiled import JoinExpectation
-from .expressions import predicate
-from .scope import Scope, Table, fresh
-from .state import Rows, Surroundings, context
+from .expressions import Context, predicate
+from .scope import Scope, Table, fresh, resolve
+from .state import Rows, Surroundings
 from .tables import find_table
 
 ONE_RIGHT = ("many_to_one", "one_to_one")
@@ -38,9 +38,7 @@ def join_rows(statement: ast.Join, rows: Rows, around: Surroundings) -> Rows:
     if statement.on is None:
         joined = join(kind, rows.relation, right.relation, None)
         return replace(rows, relation=joined, scope=seen, order=(), sorted_at=None)
-    # Both sides as they are before the join: in its condition nothing is null that was not null before.
-    both = join(JoinKind.CROSS, rows.relation, right.relation, None)
-    condition = predicate(statement.on, context(replace(rows, relation=both, scope=seen), around, "a join"))
+    condition = predicate(statement.on, _reader(seen, rows.relation, right.relation, around))
     expectations: tuple[JoinExpectation, ...] = ()
     if condition is None:
         condition = literal(True)
@@ -54,6 +52,17 @@ def join_rows(statement: ast.Join, rows: Rows, around: Surroundings) -> Rows:
         scope = replace(rows.scope, closed={**rows.scope.closed, label.text: reason})
         return replace(rows, relation=joined, scope=scope, expectations=expectations)
     return replace(rows, relation=joined, scope=seen, order=(), sorted_at=None, expectations=expectations)
+
+
+def _reader(scope: Scope, left: Relation, right: Relation, around: Surroundings) -> Context:
+    """How the condition is read: over both sides as they are before the join, when nothing is null for want of a
+    matching row."""
+
+    def column(node: ast.ColumnRef) -> Expr | None:
+        name = resolve(scope, node, around.report)
+        return None if name is None else ref(left if name in left.schema else right, name)
+
+    return Context(column, around.domains, around.report, "a join")
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,13 +64,13 @@ def project(input: Relation, items: Iterable[Item], *, renames: Transform = Tran
     """Exactly `items`. `renames` is the transform of a bare column that takes a new name."""
     items = tuple(items)
     schema = input.schema
-    columns = tuple(Column(i.name, i.expr.inferred, origins_of(i.name, i.expr, schema, renames)) for i in items)
+    columns = tuple(_item_column(i, schema, renames) for i in items)
     aliases: dict[str, str] = {}
     for item in items:
         if isinstance(item.expr, ColumnRef):
             aliases.setdefault(item.expr.name, item.name)
     keys = {frozenset(aliases[c] for c in key) for key in schema.keys if key <= aliases.keys()}
-    edges = schema.edges | conditional_edges([i.expr for i in items], schema)
+    edges = schema.edges | conditional_edges([i.expr for i in items if not isinstance(i.expr, ColumnRef)], schema)
     return Project(input, items, Schema(columns, minimal_keys(keys), edges))
 
 
@@ -258,12 +258,26 @@ def _union(parts: Iterable[tuple[Origin, ...]]) -> tuple[Origin, ...]:
     return tuple(sorted({o for part in parts for o in part}))
 
 
+def _item_column(item: Item, schema: Schema, renames: Transform) -> Column:
+    """The output column of a projection's item: of a column that only passes through, the column itself."""
+    expr = item.expr
+    if isinstance(expr, ColumnRef) and expr.name == item.name:
+        own = schema[expr.name]
+        if own.inferred is expr.inferred:
+            return own
+    return Column(item.name, expr.inferred, origins_of(item.name, expr, schema, renames))
+
+
 def _optional(column: Column) -> Column:
-    return replace(column, inferred=column.inferred.as_nullable())
+    if column.inferred.nullable:
+        return column
+    return Column(column.name, column.inferred.as_nullable(), column.origins)
 
 
 def _joined(column: Column) -> Column:
-    return replace(column, origins=tuple(replace(o, joined=True) for o in column.origins))
+    return Column(
+        column.name, column.inferred, tuple(Origin(o.node, o.column, o.transform, True) for o in column.origins)
+    )
 
 
 def _require_bool(predicate: Expr) -> None:
