@@ -1,0 +1,195 @@
+"""What each verb prints and returns on a project that is in order."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+CHECKED = re.compile(r"2 models in 3 files: 0 errors, 0 warnings \(\d+\.\d\d s\)\n")
+SECONDS = re.compile(r" +\d+\.\d\d s\n")
+
+
+def test_check(cli):
+    ran = cli("check")
+    assert (ran.code, ran.out) == (0, "")
+    assert CHECKED.fullmatch(ran.err)
+
+
+def test_check_as_json(cli):
+    ran = cli("check", "--format", "json")
+    assert (ran.code, ran.document, ran.err) == (0, [], "")
+
+
+def test_check_of_a_file_shows_its_findings_alone(cli):
+    cli.edit("models/paid.strata", "from sales", "from sale")
+    cli.write("models/deep/other.strata", "model other { from nowhere }")
+    assert [d["code"] for d in cli("check", "--format", "json").document] == ["E020", "E020"]
+    for path, found in (
+        ("models/paid.strata", ["E020"]),
+        ("models/deep", ["E020"]),
+        ("models/totals.strata", []),
+        (".", ["E020", "E020"]),
+    ):
+        ran = cli("check", path, "--format", "json")
+        assert [d["code"] for d in ran.document] == found
+        assert ran.code == (1 if found else 0)
+
+
+def test_check_shows_the_line_and_the_fix(cli):
+    cli.edit("models/paid.strata", "from sales", "from sale")
+    ran = cli("check")
+    assert ran.code == 1
+    assert (
+        ran.out
+        == """\
+error[E020]: no source or model `sale`
+ --> models/paid.strata:7:8
+  |
+7 |   from sale
+  |        ^^^^ did you mean `sales`?
+  |
+  = help: write `sales`
+
+"""
+    )
+
+
+def test_plan_and_apply(cli):
+    ran = cli("plan")
+    assert (ran.code, ran.out, ran.err) == (
+        0,
+        "   1  paid    missing\n   2  totals  missing\nprod: 2 models stale, 0 fresh\n",
+        "",
+    )
+    assert not (cli.root / ".strata").exists(), "a plan changes nothing"
+    ran = cli("apply")
+    assert (ran.code, ran.out) == (0, "prod: version 1 is live (2 computed)\n")
+    assert SECONDS.sub("\n", ran.err) == "computed  paid    3 rows\ncomputed  totals  2 rows\n"
+    assert cli("plan").out == "prod: nothing to do, 2 models fresh\n"
+    ran = cli("apply")
+    assert (ran.code, ran.out, ran.err) == (0, "prod: nothing to do (2 fresh)\n", "")
+
+
+def test_plan_and_apply_of_one_model(cli):
+    assert cli("plan", "paid").out == "   1  paid  missing\nprod: 1 model stale, 0 fresh\n"
+    assert cli("apply", "paid").out == "prod: version 1 is live (1 computed)\n"
+    assert cli("plan", "totals").out == "   1  totals  missing\nprod: 1 model stale, 0 fresh\n"
+    assert cli("plan", "paid", "--force").out == "   1  paid  forced\nprod: 1 model stale, 0 fresh\n"
+
+
+def test_plan_as_json(cli):
+    cli("apply")
+    cli.edit("models/totals.strata", "sum(amount)", "max(amount)")
+    ran = cli("plan", "--format", "json")
+    document = ran.document
+    assert (document["environment"], document["version"]) == ("prod", 1)
+    assert [(m["name"], m["stale"], m["reasons"]) for m in document["models"]] == [
+        ("paid", False, []),
+        ("totals", True, [{"reason": "own change", "upstream": []}]),
+    ]
+
+
+def test_apply_as_json(cli):
+    document = cli("apply", "--format", "json").document
+    assert (document["environment"], document["version"], document["published"]) == ("prod", 1, ["paid", "totals"])
+    assert [(m["name"], m["status"], m["reasons"], m["rows"], m["diagnostics"]) for m in document["models"]] == [
+        ("paid", "computed", ["missing"], 3, []),
+        ("totals", "computed", ["missing"], 2, []),
+    ]
+    assert document["models"][0]["digest"]
+    again = cli("apply", "--format", "json").document
+    assert [(m["status"], m["live"]) for m in again["models"]] == [("fresh", m["digest"]) for m in document["models"]]
+
+
+def test_show(cli):
+    cli("apply")
+    ran = cli("show", "totals")
+    assert (ran.code, ran.out, ran.err) == (
+        0,
+        "country  total\nES       15.25\nMX        2.50\n",
+        "2 rows\n",
+    )
+
+
+def test_show_as_csv_and_json(cli):
+    cli("apply")
+    assert cli("show", "totals", "--format", "csv").out == "country,total\nES,15.25\nMX,2.50\n"
+    assert cli("show", "totals", "--format", "json").out == (
+        '{"country": "ES", "total": "15.25"}\n{"country": "MX", "total": "2.50"}\n'
+    )
+
+
+def test_show_some_rows_and_another_version(cli):
+    cli("apply")
+    cli.edit("sales.csv", "2.50", "3.50")
+    cli("apply")
+    assert cli("show", "totals", "--limit", "1").err == "2 rows, the first 1 shown\n"
+    assert cli("show", "totals", "--limit", "0", "--format", "csv").out == "country,total\n"
+    assert cli("show", "totals", "--format", "csv").out == "country,total\nES,15.25\nMX,3.50\n"
+    assert cli("show", "totals", "--format", "csv", "--version", "1").out == "country,total\nES,15.25\nMX,2.50\n"
+
+
+def test_history_and_rollback(cli):
+    cli("apply")
+    cli.edit("sales.csv", "2.50", "3.50")
+    cli("apply")
+    assert cli("rollback", "1").out == "prod: version 3 is live, with the 2 models of version 1\n"
+    told = [line.split(maxsplit=3) for line in cli("history").out.splitlines()]
+    assert [(number, rest) for number, _, _, rest in told] == [
+        ("3", "rollback to 1  paid, totals"),
+        ("2", "publish        paid, totals"),
+        ("1", "publish        paid, totals"),
+    ]
+    assert len(cli("history", "--limit", "1").out.splitlines()) == 1
+    document = cli("history", "--format", "json").document
+    assert [(v["version"], v["cause"], v["restores"], v["changed"]) for v in document] == [
+        (3, "rollback", 1, ["paid", "totals"]),
+        (2, "publish", None, ["paid", "totals"]),
+        (1, "publish", None, ["paid", "totals"]),
+    ]
+    assert cli("show", "totals", "--format", "csv").out == "country,total\nES,15.25\nMX,2.50\n"
+
+
+def test_environments_are_apart(cli):
+    cli("apply")
+    assert cli("plan", "--env", "dev").out.endswith("dev: 2 models stale, 0 fresh\n")
+    assert cli("apply", "--env", "dev").out == "dev: version 1 is live (2 reused)\n"
+    assert cli("show", "totals", "--env", "dev", "--format", "csv").out == cli("show", "totals", "--format", "csv").out
+
+
+def test_each_model_is_published_by_itself_where_the_environment_says_so(cli):
+    cli.edit("strata.toml", "[engine]", '[environments.prod]\npublish = "each"\n[engine]')
+    assert cli("apply").out == "prod: version 2 is live (2 computed)\n"
+
+
+def test_compile_prints_what_is_executed(cli):
+    ran = cli("compile", "totals")
+    assert (ran.code, ran.err) == (0, "")
+    assert "scan (" in ran.out
+    assert not (cli.root / ".strata").exists()
+
+
+def test_a_project_from_elsewhere(cli, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert cli("apply", "--project", str(cli.root)).code == 0
+    assert cli("show", "totals", "--project", "work", "--format", "csv").out.startswith("country,total\n")
+    monkeypatch.chdir(cli.root / "models")
+    assert cli("history").code == 0
+
+
+def test_a_single_file_is_a_project(empty):
+    empty.write("one.strata", 'source s(csv: "s.csv") { columns: { a: int64 nonnull } }\nmodel m { from s }\n')
+    empty.write("s.csv", "a\n1\n")
+    assert empty("check", "one.strata").code == 0
+    assert "1 model in 1 file: 0 errors, 1 warning" in empty("check", "one.strata").err
+    assert empty("plan", "--project", "one.strata").out == "   1  m  missing\nprod: 1 model stale, 0 fresh\n"
+    assert empty("check").code == 0
+
+
+@pytest.mark.parametrize("verb", ["check", "plan", "apply", "show", "history", "rollback", "compile"])
+def test_every_verb_has_help(empty, verb):
+    ran = empty(verb, "--help")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(f"Usage: strata {verb} [OPTIONS]")
+    assert "--project DIR" in ran.out
