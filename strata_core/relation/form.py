@@ -87,7 +87,8 @@ def _node(node: Relation, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]
             return _join(node, *given)
         case Filter():
             ((names, rows),) = given
-            conditions = rows.conditions | {_expression(p, names) for p in conjuncts(node.predicate)}
+            asked = [p for p in conjuncts(node.predicate) if not (isinstance(p, Literal) and p.value is True)]
+            conditions = rows.conditions | {_expression(p, names) for p in asked}
             return names, Rows(rows.base, conditions, rows.order)
         case Project():
             ((names, rows),) = given

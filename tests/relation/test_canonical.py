@@ -105,6 +105,7 @@ class Rewriting:
 BOUNDED = settings(
     max_examples=100,
     deadline=None,
+    derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
