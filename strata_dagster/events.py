@@ -129,7 +129,7 @@ def passed(key: AssetKey, status: Status, artifact: Artifact, version: Environme
             "write_pin": MetadataValue.md(_pin_table(report)),
             "rows": artifact.manifest.rows,
             "published": True,
-            "live_version": version.number,
+            "live_version": str(version.number),
         },
     )
 
@@ -147,13 +147,13 @@ def unpublished(
         "published": False,
         "candidate": result.planned.fingerprint.merkle,
         "environment": workspace.environment,
-        "live_version": version.number if result.planned.live else "none",
+        "live_version": str(version.number) if result.planned.live else "none",
     }
     match result.status:
         case Status.VIOLATED:
             rows = result.pin.rows if result.pin else None
             metadata |= {"write_pin": MetadataValue.md(_violation(workspace, result, stays))}
-            metadata |= {} if rows is None else {"candidate_rows": rows}
+            metadata |= {} if rows is None else {"rows": rows}
             return _check(key, False, f"{_counted(violations(result))}: not published; {stays}", metadata)
         case Status.FAILED:
             metadata |= {"findings": MetadataValue.md(list_of(result.diagnostics))}

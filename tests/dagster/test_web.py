@@ -1,0 +1,145 @@
+"""The Dagster UI on a real webserver: GraphQL and, in headless Chromium, the pages that people look at.
+
+Screenshots are left in `.generated/screenshots/` (git-ignored), to be looked at.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCREENSHOTS = ROOT / ".generated" / "screenshots"
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1600,1200",
+    "--virtual-time-budget=30000",
+)
+STALE = "{ assetNodes { assetKey { path } staleStatus staleCauses { category } } }"
+
+
+@contextmanager
+def webserver(shop) -> Iterator[str]:
+    """The address of a webserver on the loopback interface that shows the shop's code location."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [str(Path(sys.executable).parent / "dagster-webserver"), "-m", "shop_definitions"]
+    environment = {**os.environ, "DAGSTER_HOME": str(shop.root.parent / "home"), "PYTHONWARNINGS": "ignore"}
+    process = subprocess.Popen(
+        [*command, "-h", "127.0.0.1", "-p", str(port)],
+        cwd=shop.root,
+        env=environment,
+        stderr=subprocess.STDOUT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if "Serving dagster-webserver" in line:
+                break
+        else:
+            pytest.fail("the webserver did not start:\n" + "".join(said))
+        _await(port, process)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def _await(port: int, process: subprocess.Popen[str]) -> None:
+    """Return once the port answers: the webserver says that it serves just before it does."""
+    pause = threading.Event()
+    while process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except ConnectionRefusedError:
+            pause.wait(0.05)
+        else:
+            return
+    pytest.fail("the webserver ended")
+
+
+def asked(address: str, query: str) -> dict:
+    body = json.dumps({"query": query}).encode()
+    request = urllib.request.Request(f"{address}/graphql", body, {"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)["data"]
+
+
+def seen(address: str, path: str, name: str, profile: Path) -> str:
+    """The page's text after its scripts ran; a screenshot of it is kept as `name`."""
+    assert CHROMIUM, "the browser tests need chromium (apt-get install chromium)"
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    screenshot = f"--screenshot={SCREENSHOTS / name}.png"
+    command = (CHROMIUM, *FLAGS, f"--user-data-dir={profile / name}", screenshot, "--dump-dom", f"{address}{path}")
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+
+
+@pytest.mark.slow
+def test_the_stale_status_that_graphql_gives_follows_an_edit(shop_on_disk) -> None:
+    shop = shop_on_disk
+    assert shop.run().success
+    shop.edit("models/sales/orders.strata", "from orders\n", "from orders\n  filter order_id > 0\n")
+    with webserver(shop) as address:
+        nodes = asked(address, STALE)["assetNodes"]
+    assert {
+        n["assetKey"]["path"][-1]: (n["staleStatus"], [c["category"] for c in n["staleCauses"]]) for n in nodes
+    } == {
+        "orders": ("FRESH", []),
+        "rates": ("FRESH", []),
+        "paid": ("STALE", ["CODE"]),
+        "by_country": ("STALE", ["CODE"]),
+        "rate": ("FRESH", []),
+        "report": ("FRESH", []),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_pages_show_graph_schema_lineage_checks_a_failed_pin_and_the_stale_badge(
+    shop_on_disk, bad_orders, tmp_path
+) -> None:
+    shop = shop_on_disk
+    assert shop.run().success
+    shop.write("data/orders.csv", bad_orders)
+    assert not shop.run().success
+    shop.edit("models/sales/orders.strata", "orders = count()", "orders = count() + 0")
+    with webserver(shop) as address:
+        graph = seen(address, "/assets/by_country?view=lineage&lineageDepth=5", "graph", tmp_path)
+        asset = seen(address, "/assets/paid", "asset", tmp_path)
+        check = seen(address, "/assets/paid?view=checks&checkDetail=write_pin", "failed-pin", tmp_path)
+        health = seen(address, "/assets/paid?view=checks&checkDetail=last_known_good", "last-known-good", tmp_path)
+        stale = seen(address, "/assets/by_country", "stale", tmp_path)
+    for name in ("orders", "paid", "by_country", "report"):
+        assert name in graph
+    for text in ("Orders that were paid.", "decimal(10,2)", "non-nullable", "primary key", "classification: pii"):
+        assert text in asset
+    assert "from orders.email" in asset
+    assert "models/sales/orders.strata:" in asset
+    assert "E082 1 row has a value of" in check
+    assert "version 1 of prod stays live" in check
+    assert "This is a" in check
+    assert "blocking" in check
+    assert "live for" in health
+    assert "Unsynced" in stale
