@@ -33,6 +33,10 @@ def test_the_good_batch_has_one_price_for_each_month() -> None:
     assert all(Decimal(row["usd_per_gallon"]).as_tuple().exponent == -3 for row in good)
 
 
+def test_the_repaired_batch_restates_june() -> None:
+    assert changed("repaired") == [("2013-06-01", "usd_per_gallon", "2.789", "2.812")]
+
+
 def test_the_bad_batches_break_one_promise_each() -> None:
     assert changed("null") == [("2013-06-01", "usd_per_gallon", "2.789", "")]
     assert changed("enum") == [("2013-06-01", "market", "GULF_COAST", "ROTTERDAM")]
