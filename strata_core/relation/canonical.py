@@ -30,6 +30,7 @@ from .expressions import (
     children,
     columns_read,
     conjuncts,
+    literal,
 )
 from .form import fingerprint_form
 from .nodes import (
@@ -159,8 +160,8 @@ def _reads(exprs: Iterable[Expr]) -> frozenset[str]:
 
 
 def _kept(items: Sequence[Item], needed: frozenset[str]) -> list[Item]:
-    """The items that are read; one where none is, since a relation without columns has no rows to count."""
-    return [i for i in items if i.name in needed] or [*items[:1]]
+    """The items that are read; where none is, a constant, since a relation without columns has no rows to count."""
+    return [i for i in items if i.name in needed] or [Item(i.name, literal(True)) for i in items[:1]]
 
 
 def _pruned(node: Scan, needed: frozenset[str]) -> Scan:
