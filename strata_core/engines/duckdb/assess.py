@@ -1,10 +1,9 @@
 """The write pin's questions (Seed 0 §5 C) answered on data: one aggregate query, and one for each `Unique`.
 
-All counts of nulls, sets, predicates and the latest instants come from one pass. Uniqueness is read off neighbours
-where the rows are sorted by the columns, as artifacts are: no memory, and a tenth of the time of grouping; else the
-rows are grouped, which spills. Samples are queried only where there are offenders.
-
-DuckDB would answer from the statistics in a Parquet footer; the pin looks at the data (`VERIFYING`).
+Counts of nulls, sets, predicates and the latest instants come from one pass; it leaves out the columns of which the
+Parquet footers already say that they hold no null. Uniqueness is read off neighbours where the rows are sorted by the
+columns, as artifacts are: no memory, and a tenth of the time of grouping; else the rows are grouped, which spills.
+Samples are queried only where there are offenders.
 """
 
 from __future__ import annotations
@@ -15,13 +14,14 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 import duckdb
+import pyarrow.parquet as pq
 from sqlglot import exp
 
 from ...contract.assertions import Assertion, Assessment, Holds, Measurement, NotNull, NotOlder, Unique, Within
 from ...relation.expressions import columns_read
 from ...relation.schema import Column
 from ...types import Array, Date, Map, Struct, ValueType
-from ..protocol import TableInput
+from ..protocol import ParquetTable, TableInput
 from . import sql
 from .expressions import translate
 from .scans import scan, source_of
@@ -30,7 +30,6 @@ from .sql import SqlExpr
 from .translate import distinct_spellings
 
 SAMPLES = 5
-VERIFYING = "SET disabled_optimizers = 'statistics_propagation'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +71,8 @@ def assess(
     """One measurement per assertion, in their order."""
     columns = {c.name: c for c in table.columns}
     source = source_of(table, connection, f"{sql.RESERVED}source")
-    connection.execute(VERIFYING)
     data = Data(table, columns, distinct_spellings(columns), source, connection)
-    counts = _count(data, assertions)
+    counts = _count(data, assertions, without_nulls(table) if isinstance(table, ParquetTable) else frozenset())
     measured = []
     for assertion, found in zip(assertions, counts[1:], strict=True):
         match assertion:
@@ -90,13 +88,36 @@ def assess(
     return Assessment(counts[0], tuple(measured))
 
 
-def _count(data: Data, assertions: Sequence[Assertion]) -> tuple[Any, ...]:
-    """The number of rows, then for each assertion its offenders (of `NotOlder` the latest value, of `Unique` 0)."""
+def without_nulls(table: ParquetTable) -> frozenset[str]:
+    """The columns of which all footers say that they hold no null. Nested columns have no such count."""
+    sound: set[str] | None = None
+    for path in table.paths:
+        footer = pq.read_metadata(path)
+        here = {footer.schema.column(i).path for i in range(footer.num_columns)}
+        for group in range(footer.num_row_groups):
+            for i in range(footer.num_columns):
+                chunk = footer.row_group(group).column(i)
+                statistics = chunk.statistics if chunk.is_stats_set else None
+                if statistics is None or not statistics.has_null_count or statistics.null_count:
+                    here.discard(chunk.path_in_schema)
+        sound = here if sound is None else sound & here
+    flat = {c.name for c in table.columns if not isinstance(c.inferred.type, Array | Map | Struct)}
+    return frozenset((sound or set()) & flat)
+
+
+def _count(data: Data, assertions: Sequence[Assertion], sound: frozenset[str]) -> tuple[Any, ...]:
+    """The number of rows, then for each assertion its offenders (of `NotOlder` the latest value, of `Unique` 0).
+
+    `sound` are columns without nulls.
+    """
     items: list[SqlExpr] = [sql.fn("count", exp.Star())]
     names: list[str] = []
     for assertion in assertions:
         match assertion:
             case Unique():
+                items.append(sql.number(0))
+                continue
+            case NotNull(path=()) if assertion.column in sound:
                 items.append(sql.number(0))
                 continue
             case NotOlder():
@@ -174,9 +195,7 @@ def _some_null(items: SqlExpr, element: ValueType, rest: Sequence[str]) -> SqlEx
     return exp.GT(this=sql.fn("len", found), expression=sql.number(0))
 
 
-def _samples(
-    data: Data, assertion: Assertion, key: Sequence[str], offending: SqlExpr
-) -> tuple[dict[str, object], ...]:
+def _samples(data: Data, assertion: Assertion, key: Sequence[str], offending: SqlExpr) -> tuple[dict[str, object], ...]:
     names = tuple(dict.fromkeys((*key, *_shown(assertion))))
     items: list[SqlExpr] = [data.column(n) for n in names] or [exp.Null()]
     select = data.select(items, (*names, *_columns(assertion)))

@@ -8,7 +8,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from ...relation.expressions import Call, Cast, ColumnRef, Expr, Literal, SortKey, children
-from ...types import Date, Decimal, Float64, Int64, Money, String, Timestamp, ValueType
+from ...types import Date, Decimal, Float64, Inferred, Int64, Money, String, Timestamp, ValueType
 from . import sql
 from .casts import cast_value
 from .functions import BUILDERS, TOTAL
@@ -50,12 +50,26 @@ def _one(node: Expr, arguments: Sequence[SqlExpr], names: Callable[[str], SqlExp
         case Literal():
             return sql.literal(node.value, node.inferred.type)
         case Call():
-            return BUILDERS[node.function](node, tuple(arguments))
+            return BUILDERS[node.function](node, tuple(_bare_numbers(node, arguments)))
         case Cast():
             (operand,) = arguments
             return cast_value(operand, node.operand.inferred.type, node.inferred.type, safe=node.safe)
         case _:
             assert_never(node)
+
+
+def _bare_numbers(call: Call, arguments: Sequence[SqlExpr]) -> Sequence[SqlExpr]:
+    """A whole number beside a column needs no cast to be int64: the column is."""
+    match call:
+        case Call(
+            function=function, args=(ColumnRef(), Literal(value=int() as number, inferred=Inferred(type=Int64())))
+        ):
+            return (arguments[0], sql.number(number)) if function in BARE else arguments
+        case _:
+            return arguments
+
+
+BARE = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "add", "subtract", "multiply"})
 
 
 def ordered(key: SortKey, names: Callable[[str], SqlExpr]) -> exp.Ordered:

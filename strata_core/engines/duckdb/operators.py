@@ -11,7 +11,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from ...relation.expressions import Call, Literal
-from ...types import Decimal, Float64, Money
+from ...types import Decimal, Float64, Int64, Money
 from . import sql
 from .sql import SqlExpr
 
@@ -103,8 +103,10 @@ def _not(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     return sql.negated(args[0])
 
 
-def _negate(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
-    return exp.Neg(this=exp.Paren(this=args[0]))
+def _negate(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    negative = exp.Neg(this=exp.Paren(this=args[0]))
+    # Of a constant DuckDB makes a wider number.
+    return sql.cast(negative, sql.BIGINT) if isinstance(call.inferred.type, Int64) else negative
 
 
 def _in(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:

@@ -67,7 +67,7 @@ def scans_of(
 def scan(table: TableInput, source: Source, columns: Sequence[Column], spelled: Mapping[str, str]) -> exp.Select:
     """The SELECT of `columns`, each in its declared type. Errors: E080, E084."""
     items: list[SqlExpr] = [
-        sql.alias(_typed(table, source, column), spelled.get(column.name, column.name)) for column in columns
+        sql.named(_typed(table, source, column), spelled.get(column.name, column.name)) for column in columns
     ]
     # A table of no columns still has rows.
     items = items or [sql.alias(exp.Null(), f"{sql.RESERVED}row")]

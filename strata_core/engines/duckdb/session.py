@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from ...diagnostics import Diagnostic, StrataError
 from ..protocol import EngineSettings
@@ -63,41 +64,43 @@ def default_memory_limit() -> str:
 
 @contextmanager
 def computing() -> Iterator[None]:
-    """DuckDB's errors inside become a `StrataError`."""
+    """DuckDB's errors inside become a `StrataError`. While rows are streamed they arrive as Arrow's."""
     try:
         yield
-    except duckdb.Error as error:
-        raise StrataError(diagnosis(error)) from None
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise StrataError(diagnosis(str(error))) from None
 
 
-def diagnosis(error: duckdb.Error) -> Diagnostic:
-    """What an error of DuckDB means for the person whose model runs, without its SQL."""
-    text = str(error)
-    if MARK in text:
-        return _failed(text.split(MARK, 1)[1].split("\n\n")[0].splitlines()[0])
-    match error:
-        case duckdb.OutOfMemoryException():
+def diagnosis(text: str) -> Diagnostic:
+    """What an error of DuckDB means for the person whose model runs, without its SQL. The kind leads the text."""
+    own = OWN_MESSAGE.match(text)
+    if own is not None:
+        return _failed(own[1])
+    reason = _first_line(text)
+    match text.partition(" Error")[0].lower():
+        case "out of memory":
             return Diagnostic(
                 "E091",
-                f"the engine ran out of memory or disk for spilling: {_first_line(text)}",
+                f"the engine ran out of memory, or of room to spill: {reason}",
                 fix="raise `memory_limit` in `strata.toml`, or give `spill_directory` a folder with more room",
             )
-        case duckdb.InterruptException():
-            return Diagnostic("E091", "the computation was interrupted")
-        case duckdb.IOException() if re.search(r"space|quota|temp|could not write|write file", text, re.IGNORECASE):
+        case "interrupt":
+            return Diagnostic("E091", "the computation was interrupted", fix="start it again")
+        case "io" if CANNOT_WRITE.search(text):
             return Diagnostic(
                 "E091",
-                f"the engine cannot write while it computes: {_first_line(text)}",
+                f"the engine cannot write while it computes: {reason}",
                 fix="make room, or set `spill_directory` in `strata.toml` to a folder with more",
             )
-        case duckdb.IOException() | duckdb.SerializationException():
+        case "io" | "serialization":
             return Diagnostic(
-                "E033",
-                f"an input cannot be read: {_first_line(text)}",
-                fix="check that the file is whole and not being written",
+                "E033", f"an input cannot be read: {reason}", fix="check that the file is whole and not being written"
             )
         case _:
             return _failed(_said(text))
+
+
+CANNOT_WRITE = re.compile(r"space|quota|temporary|could not write|write file|create directory", re.IGNORECASE)
 
 
 def _failed(reason: str) -> Diagnostic:
@@ -108,10 +111,21 @@ def _failed(reason: str) -> Diagnostic:
     )
 
 
+OWN_MESSAGE = re.compile(rf"Invalid Input Error: {re.escape(MARK)}(.*?)(?:\n\nLINE \d+:.*)?$", re.DOTALL)
+"""An error that `sql.raise_error` made; DuckDB may add the line of SQL that it comes from."""
+
 REASONS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(r"with value (?P<value>.*?) can't be cast .*destination type (?P<type>[\w(),]+)", re.DOTALL),
         "`{value}` does not fit {type}",
+    ),
+    (
+        re.compile(r'Casting value "(?P<value>.*?)" to type (?P<type>[\w(),]+)', re.DOTALL),
+        "`{value}` does not fit {type}",
+    ),
+    (
+        re.compile(r'(?P<type>date|time|timestamp) field value out of range: "(?P<value>.*?)"', re.DOTALL),
+        "`{value}` is no {type}",
     ),
     (
         re.compile(r"Could not cast value (?P<value>.*?) to (?P<type>[\w(),]+)", re.DOTALL),

@@ -68,6 +68,13 @@ def alias(tree: SqlExpr, name: str) -> exp.Alias:
     return exp.Alias(this=tree, alias=identifier(name))
 
 
+def named(tree: SqlExpr, name: str) -> SqlExpr:
+    """`tree` under a name; a column of that name has it already."""
+    if isinstance(tree, exp.Column) and tree.name == name:
+        return tree
+    return alias(tree, name)
+
+
 def fn(name: str, *args: SqlExpr) -> exp.Anonymous:
     """A call of a DuckDB function by its own name."""
     return exp.Anonymous(this=name, expressions=list(args))

@@ -69,7 +69,7 @@ class Query:
         """The output columns of `step`, each under its own name."""
         if step.items is None:
             return [self.column(n) for n in step.names]
-        return [named(e, self.spelled[n]) for n, e in zip(step.names, step.items, strict=True)]
+        return [sql.named(e, self.spelled[n]) for n, e in zip(step.names, step.items, strict=True)]
 
     def select(self, step: Step, extra: Sequence[SqlExpr] = ()) -> exp.Select:
         """The SELECT of `step`, without its order."""
@@ -120,13 +120,6 @@ def sort(select: exp.Select, order: Sequence[exp.Ordered]) -> None:
     """Give `select` an ORDER BY, if there is something to order by."""
     if order:
         select.set("order", exp.Order(expressions=list(order)))
-
-
-def named(tree: SqlExpr, name: str) -> SqlExpr:
-    """`tree` under a name; a column of that name has it already."""
-    if isinstance(tree, exp.Column) and tree.name == name:
-        return tree
-    return sql.alias(tree, name)
 
 
 def hidden_names(order: Sequence[exp.Ordered]) -> list[str]:

@@ -53,7 +53,7 @@ ScanKey = tuple[str, tuple[str, ...]]
 
 
 def select_of(relation: Relation, scans: Mapping[ScanKey, exp.Select]) -> exp.Select:
-    """The query that computes `relation`. `scans` has a SELECT for each `scan_key`, its columns named as `spell` says."""
+    """The query that computes `relation`. `scans` has a SELECT for each table, named as `spell` says."""
     query = Query(spell(relation))
     tables = _table_names(scans)
     for key, scan in scans.items():
