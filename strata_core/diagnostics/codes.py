@@ -34,8 +34,6 @@ CODES = MappingProxyType(
         "E027": "unknown model in a pipeline or command",
         # E03x planning, phase B (Seed 0 §5 B)
         "E030": "source or column missing",
-        "E031": "column renamed upstream",
-        "E032": "column narrowed upstream",
         "E033": "source cannot be read",
         # E05x types (Seed 0 §1, §2)
         "E050": "operand types do not fit",
