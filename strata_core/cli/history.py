@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import click
 
+from ..planning.environments import published_environment
 from ..planning.project import Project
-from ..planning.published import published_environment
 from ..store.environments import EnvironmentVersion
 from ..store.instant import spell
 from .exits import CLEAN

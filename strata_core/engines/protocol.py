@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Protocol
 
 from ..contract.assertions import Assertion, Assessment
 from ..relation.nodes import Relation
 from ..relation.schema import Column
+
+if TYPE_CHECKING:  # pyarrow takes 0.2 s to import, and a plan reads no row
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from ..contract.report import PinReport
 from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import Engine, TableInput
 from ..store.artifacts import Artifact, Candidate
+from .faults import located
 from .fingerprints import address
 from .physical import artifact_relation
 from .pinning import ages, outdated, pin_candidate, pin_source, unmet_expectations
@@ -22,6 +23,9 @@ from .plan import PlannedModel, Reason
 from .provenance import KeptDeclaration, kept_declaration, kept_declarations, provenance_of, sound_artifact
 from .results import ModelResult, Status
 from .workspace import Workspace
+
+PIN_FAMILY = "E08"
+"""A reader may say of a file what the pin would: that it breaks its source's promises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,9 @@ def compute(run: Run, planned: PlannedModel, read: Callable[[str], Input]) -> Mo
     try:
         result = _compute(run, planned, model, {name: read(name) for name in planned.inputs})
     except StrataError as error:
-        located = tuple(_at(model, d) for d in error.diagnostics)
-        result = ModelResult(planned.name, Status.FAILED, planned, diagnostics=located)
+        found = tuple(located(d, f"model `{model.name}`", model.declaration.name.span) for d in error.diagnostics)
+        broken = all(d.code.startswith(PIN_FAMILY) for d in found)
+        result = ModelResult(planned.name, Status.VIOLATED if broken else Status.FAILED, planned, diagnostics=found)
     return replace(result, seconds=time.perf_counter() - started)
 
 
@@ -120,10 +125,3 @@ def _counted(reader: pa.RecordBatchReader, name: str, run: Run) -> Iterator[pa.R
         yield batch
         rows += batch.num_rows
         run.progress(name, rows)
-
-
-def _at(model: CompiledModel, diagnostic: Diagnostic) -> Diagnostic:
-    """A fault of a computation is told at the model whose computation it was."""
-    if diagnostic.span is not None:
-        return diagnostic
-    return replace(diagnostic, message=f"model `{model.name}`: {diagnostic.message}", span=model.span)

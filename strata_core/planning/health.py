@@ -17,9 +17,9 @@ from ..store.artifacts import Artifact
 from ..store.environments import Pointer
 from ..store.store import Store
 from ..types import Inferred
+from .environments import published_environment
 from .project import Project
 from .provenance import pin_of
-from .published import published_environment
 
 
 @dataclass(frozen=True, slots=True)

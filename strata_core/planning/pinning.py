@@ -26,6 +26,7 @@ from ..relation.nodes import AggregateItem, Item, Relation
 from ..relation.schema import Column
 from ..store.artifacts import Candidate
 from ..types import STRING, Inferred
+from .faults import told_at
 from .preview import columns_from
 from .promised import promised
 
@@ -35,7 +36,8 @@ SAMPLES = 5
 
 def pin_source(engine: Engine, source: Source, table: TableInput, now: datetime) -> PinReport:
     """The report on a source's rows against its declaration."""
-    return pin(engine, table, source.contract, now=now, raw=_as_text(table))
+    with told_at(source):
+        return pin(engine, table, source.contract, now=now, raw=_as_text(table))
 
 
 def ages(contract: TableContract) -> bool:

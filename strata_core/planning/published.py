@@ -1,21 +1,19 @@
-"""The published rows of a model, as its consumers read them, and the environment that they are published in."""
+"""The published rows of a model, as its consumers read them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic, StrataError
-from ..diagnostics.suggest import nearest
-from ..store.environments import Environment
 from ..store.store import Store
+from .environments import published_environment
 from .plan import unknown_model
 from .project import Project
 
-if TYPE_CHECKING:  # heavy, and an environment's history needs neither
+if TYPE_CHECKING:
     import pyarrow as pa
-
-    from ..analysis.compiled import CompiledProject
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +23,6 @@ class PublishedRows:
     columns: tuple[str, ...]
     total: int
     reader: pa.RecordBatchReader
-
-
-def published_environment(project: Project, name: str) -> Environment:
-    """The environment `name` of the project's store; raises `StrataError` E095 where nothing was published in it."""
-    if not project.store_root.exists():
-        message = f"nothing was published yet: there is no store at `{project.config.store_root}`"
-        raise StrataError(Diagnostic("E095", message, fix="run `strata apply`"))
-    store = Store.open(project.store_root, create=False)
-    environment = store.environment(name)
-    if environment.head().number == 0:
-        known = store.environments()
-        close = nearest(name, known)
-        fix = f"did you mean `{close}`?" if close else f"run `strata apply --env {name}`"
-        notes = (f"published environments are {', '.join(known)}",) if known else ()
-        raise StrataError(Diagnostic("E095", f"nothing was published in `{name}` yet", fix=fix, notes=notes))
-    return environment
 
 
 def published_rows(

@@ -19,6 +19,7 @@ from ..diagnostics.suggest import nearest
 from ..engines.protocol import CsvTable, DuckDBTable, ParquetTable, TableInput
 from .cache import cache_folder
 from .dbt import read_manifest
+from .faults import told_at
 from .project import Project
 
 _CHUNK = 1 << 20
@@ -39,14 +40,8 @@ class ResolvedSource:
 
 def resolve(project: Project, compiled: CompiledProject, source: Source, environment: str) -> ResolvedSource:
     """The table that `source` names in `environment`; raises `StrataError` E030, E033 or E070 at the declaration."""
-    try:
+    with told_at(source):
         return _resolve(project, source, resource_in(project, compiled, source, environment))
-    except StrataError as error:
-        located = (
-            Diagnostic(d.code, f"source `{source.name}`: {d.message}", source.span, fix=d.fix) if d.span is None else d
-            for d in error.diagnostics
-        )
-        raise StrataError(*located) from None
 
 
 def resource_in(project: Project, compiled: CompiledProject, source: Source, environment: str) -> Resource:

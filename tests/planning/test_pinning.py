@@ -92,7 +92,7 @@ def test_e087_an_expectation_that_the_data_does_not_keep(shop):
     result = shop.result("enriched")
     (found,) = result.violations
     assert (str(result.status), found.code, str(found.span)) == ("violated", "E087", "models/enriched.strata:10:3")
-    assert found.message == "`expect many_to_one` does not hold: several rows have one key"
+    assert found.message == "`join_left customers expect many_to_one` does not hold: several rows have one key"
     assert found.notes == ("for instance customer_id = 10 (2 rows)",)
     assert shop.head() == 0
 

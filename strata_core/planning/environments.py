@@ -1,0 +1,25 @@
+"""The environments of a project that something was published in. Their history needs no compiler."""
+
+from __future__ import annotations
+
+from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.suggest import nearest
+from ..store.environments import Environment
+from ..store.store import Store
+from .project import Project
+
+
+def published_environment(project: Project, name: str) -> Environment:
+    """The environment `name` of the project's store; raises `StrataError` E095 where nothing was published in it."""
+    if not project.store_root.exists():
+        message = f"nothing was published yet: there is no store at `{project.config.store_root}`"
+        raise StrataError(Diagnostic("E095", message, fix="run `strata apply`"))
+    store = Store.open(project.store_root, create=False)
+    environment = store.environment(name)
+    if environment.head().number == 0:
+        known = store.environments()
+        close = nearest(name, known)
+        fix = f"did you mean `{close}`?" if close else f"run `strata apply --env {name}`"
+        notes = (f"published environments are {', '.join(known)}",) if known else ()
+        raise StrataError(Diagnostic("E095", f"nothing was published in `{name}` yet", fix=fix, notes=notes))
+    return environment

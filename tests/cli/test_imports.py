@@ -1,0 +1,53 @@
+"""What a verb may load: a command line that is quick is one that people use."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("dagster", "dbt", "duckdb", "lark", "polars", "pyarrow", "rich", "sqlglot", "strata_core.analysis")
+
+PROGRAM = """
+import sys
+from strata_core.cli.main import main
+try:
+    main()
+finally:
+    print("loaded", *sorted(set(sys.argv[0].split(",")) & set(sys.modules)), file=sys.stderr)
+"""
+
+
+def loaded(cli, *arguments):
+    program = PROGRAM.replace("sys.argv[0]", repr(",".join(HEAVY)))
+    ran = subprocess.run([sys.executable, "-c", program, *arguments], cwd=cli.root, capture_output=True, text=True)
+    assert "Traceback" not in ran.stderr
+    return ran.stderr.rsplit("loaded", 1)[1].split()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["check", "--help"], ["apply", "--help"]])
+def test_help_loads_nothing_heavy(cli, arguments):
+    assert loaded(cli, *arguments) == []
+
+
+def test_a_check_of_what_did_not_change_loads_not_even_the_compiler(cli):
+    cli("check")
+    assert loaded(cli, "check") == []
+    assert loaded(cli, "check", "models/paid.strata") == []
+
+
+def test_a_check_of_what_changed_loads_the_parser_alone(cli):
+    cli.edit("models/paid.strata", "  from sales", "  from sales // changed for this test")
+    assert set(loaded(cli, "check")) <= {"lark", "strata_core.analysis"}
+
+
+def test_history_and_rollback_load_no_rows(cli):
+    cli("apply")
+    assert loaded(cli, "history") == []
+    assert loaded(cli, "rollback", "1") == []
+
+
+def test_a_plan_loads_no_engine(cli):
+    cli("apply")
+    assert set(loaded(cli, "plan")) & {"duckdb", "polars", "dagster", "sqlglot", "pyarrow"} == set()
