@@ -80,7 +80,7 @@ class Engine(Protocol):
         ...
 
     def explain(self, relation: Relation, tables: Mapping[str, TableInput]) -> str:
-        """What `execute` would run, as text for people."""
+        """What `execute` would run, as text for people; what `tables` lacks stands by its name."""
         ...
 
     def physical_schema(self, table: TableInput) -> pa.Schema:

@@ -193,3 +193,16 @@ def test_every_verb_has_help(empty, verb):
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(f"Usage: strata {verb} [OPTIONS]")
     assert "--project DIR" in ran.out
+
+
+@pytest.mark.parametrize("engine", ["reference", "duckdb"])
+def test_compile_needs_neither_files_nor_a_store(cli, engine):
+    cli.edit("strata.toml", "reference", engine)
+    (cli.root / "sales.csv").unlink()
+    for model, reads in (("paid", "sales"), ("totals", "paid")):
+        ran = cli("compile", model)
+        assert (ran.code, ran.err) == (0, "")
+        assert engine == "reference" or f'FROM "{reads}"' in ran.out
+    cli.write("sales.csv", "id,country,amount\n1,ES,1.00\n")
+    cli("apply")
+    assert engine == "reference" or "READ_PARQUET" in cli("compile", "totals").out

@@ -48,7 +48,10 @@ def scans_of(
     spelled: Mapping[str, str],
     connection: duckdb.DuckDBPyConnection,
 ) -> dict[ScanKey, exp.Select]:
-    """A SELECT for each table and column set that `relation` scans; what it reads is attached to `connection`."""
+    """A SELECT for each table and column set that `relation` scans; what it reads is attached to `connection`.
+
+    A table that `tables` does not have yet stands by its name, for people to read.
+    """
     sources: dict[str, Source] = {}
     scans: dict[ScanKey, exp.Select] = {}
     nodes = sorted(
@@ -56,7 +59,11 @@ def scans_of(
         key=lambda key: (key[0], -len(key[1]), key[1]),
     )
     for name, columns in nodes:
-        table = tables[name]
+        table = tables.get(name)
+        if table is None:
+            items = [sql.named(sql.column(c), spelled.get(c, c)) for c in columns]
+            scans[name, columns] = exp.Select(expressions=items, from_=exp.From(this=sql.table(name)))
+            continue
         if name not in sources:
             sources[name] = source_of(table, connection, f"{sql.RESERVED}source_{len(sources) + 1}")
         declared = {c.name: c for c in table.columns}

@@ -1,0 +1,58 @@
+"""docs/cli.md is run: each command of the page, in its order, gives the output that stands there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from strata_core.cli.exits import exit_code
+from strata_core.diagnostics import Diagnostic
+from strata_core.planning.config import ENVIRONMENT_KEYS, SECTIONS
+from strata_core.planning.plan import Reason
+from strata_core.planning.results import Status
+
+TEXT = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"^`([\w./]+)`:\n```\w+\n(.*?)```", TEXT, re.DOTALL | re.MULTILINE))
+COMMANDS = re.findall(r"^\$ (.+)\n((?:(?!\$ |```).*\n)*)", TEXT, re.MULTILINE)
+
+UNSTABLE = ((re.compile(r" *\d+\.\d\d s\b"), " _ s"), (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ"), "_"))
+
+
+def stable(text: str) -> list[str]:
+    """The lines without times; the two streams are told apart by a terminal only."""
+    for pattern, replacement in UNSTABLE:
+        text = pattern.sub(replacement, text)
+    return sorted(text.splitlines())
+
+
+def substituted(cli, command):
+    """`sed -i 's/old/new/' file`, which every system spells in its own way."""
+    old, new, path = re.fullmatch(r"sed -i 's/(.*)/(.*)/' (\S+)", command).groups()
+    cli.edit(path, old, new)
+
+
+def test_every_command_of_the_page_does_what_it_says(empty):
+    assert sorted(FILES) == ["models/shop.strata", "orders.csv", "strata.toml"]
+    for path, text in FILES.items():
+        empty.write(path, text)
+    assert len(COMMANDS) > 15
+    for command, output in COMMANDS:
+        if command.startswith("sed"):
+            substituted(empty, command)
+            continue
+        name, *arguments = command.split()
+        assert name == "strata"
+        ran = empty(*arguments)
+        if arguments[0] == "compile":
+            assert "GROUP BY" in ran.out
+            continue
+        assert stable(ran.out + ran.err) == stable(output), command
+        assert ran.code == exit_code(Diagnostic(code, "") for code in re.findall(r"error\[(E\d+)\]", output))
+
+
+def test_each_key_reason_and_status_stands_on_the_page():
+    keys = [f"`{section}.{key}`" for section, keys in SECTIONS.items() for key in keys]
+    keys += [f"`environments.NAME.{key}`" for key in ENVIRONMENT_KEYS]
+    assert [key for key in keys if f"| {key} |" not in TEXT] == []
+    assert [status for status in Status if f"| `{status}` |" not in TEXT] == []
+    assert [reason for reason in Reason if f"| `{reason}" not in TEXT] == []
