@@ -53,5 +53,6 @@ clean: ## remove everything that the other commands made
 		$(BIN)/python -m pip install --disable-pip-version-check --no-input -q -c constraints.txt -e '.[$*]'
 	@touch $@ $(if $(filter test,$*),.venv/.installed-demo)
 
-.dagster/dagster.yaml: dagster.yaml
-	@mkdir -p .dagster && cp dagster.yaml $@
+# Not at the root: Dagster would warn at each start that it does not read it there.
+.dagster/dagster.yaml: deploy/dagster.yaml
+	@mkdir -p .dagster && cp deploy/dagster.yaml $@

@@ -1,7 +1,6 @@
 """The repository's own code location: real flights through dbt, Strata models on them, all their checks."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,10 @@ from strata_dagster.dbt import with_data_versions
 
 ROOT = Path(__file__).resolve().parent
 
+# `.venv/bin/dagster` runs without its environment being activated: dbt lies beside Python, not on the PATH, and
+# dagster-dbt looks for it there, both to parse (under `dagster dev`) and to build.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+
 dbt_project = DbtProject(project_dir=ROOT / "dbt_project")
 dbt_project.prepare_if_dev()
 if not dbt_project.manifest_path.exists():
@@ -28,9 +31,6 @@ if not dbt_project.manifest_path.exists():
         "dbt_project/ has not been parsed: run `make staged`, or `dbt parse` in dbt_project/"
     )
 strata_project = StrataProject(ROOT)
-
-# `.venv/bin/dagster` runs without its environment being activated: dbt lies beside Python, not on the PATH.
-DBT = shutil.which("dbt", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])) or "dbt"
 
 
 @dbt_assets(manifest=dbt_project.manifest_path, project=dbt_project)
@@ -48,7 +48,7 @@ def models(context: dg.AssetExecutionContext, strata: StrataResource, config: St
 defs = dg.Definitions(
     assets=[staging, models, *observable_sources(project=strata_project)],
     resources={
-        "dbt": DbtCliResource(project_dir=dbt_project, dbt_executable=DBT),
+        "dbt": DbtCliResource(project_dir=dbt_project),
         "strata": StrataResource(project_dir=strata_project),
     },
 )
