@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dagster import AssetExecutionContext, AssetKey
+from dagster import AssetCheckKey, AssetExecutionContext, AssetKey
 
 from .assets import LAST_KNOWN_GOOD, WRITE_PIN
 from .translator import MODEL, SOURCE
@@ -27,16 +27,16 @@ class Selection:
 
 def selection_of(context: AssetExecutionContext) -> Selection:
     """The selection of a run of an op of `@strata_assets`."""
-    specs = context.assets_def.specs_by_key
-    names = {key: str(spec.metadata[MODEL]) for key, spec in specs.items() if MODEL in spec.metadata}
-    checks = context.selected_asset_check_keys
+    specs = [spec for spec in context.assets_def.specs if MODEL in spec.metadata]
+    keys = {str(spec.metadata[MODEL]): spec.key for spec in specs}  # in the order of the project
+    assets, checks = context.selected_asset_keys, context.selected_asset_check_keys
 
-    def checked(name: str) -> dict[str, AssetKey]:
-        return {names[c.asset_key]: c.asset_key for c in checks if c.name == name and c.asset_key in names}
+    def checked(check: str) -> dict[str, AssetKey]:
+        return {name: key for name, key in keys.items() if AssetCheckKey(key, check) in checks}
 
-    deps = [dep for key in context.selected_asset_keys for dep in specs[key].deps]
+    deps = [dep for spec in specs if spec.key in assets for dep in spec.deps]
     return Selection(
-        models={names[key]: key for key in context.selected_asset_keys if key in names},
+        models={name: key for name, key in keys.items() if key in assets},
         pins=checked(WRITE_PIN),
         healths=checked(LAST_KNOWN_GOOD),
         sources={str(dep.metadata[SOURCE]): dep.asset_key for dep in deps if SOURCE in dep.metadata},

@@ -25,7 +25,7 @@ CONFIG = """
 [project]
 name = "shop"
 [engine]
-name = "reference"
+name = "duckdb"
 """
 
 SOURCES = """
