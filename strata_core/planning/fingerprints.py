@@ -16,7 +16,9 @@ from dataclasses import dataclass
 
 from ..analysis.compiled import CompiledModel, CompiledProject, Source
 from ..relation.canonical import canonical, fingerprint_form
+from . import cache
 from .physical import artifact_relation
+from .project import Project, content_parts
 from .promised import promised
 
 SEMANTICS_VERSION = "1"
@@ -59,6 +61,17 @@ def fingerprints(project: CompiledProject) -> dict[str, Fingerprint]:
         merkle = digest(b"merkle", local.encode(), *_pairs(upstream))
         result[name] = Fingerprint(own, contract, local, merkle)
     return result
+
+
+def kept_fingerprints(project: Project, compiled: CompiledProject) -> dict[str, Fingerprint]:
+    """The fingerprints of `compiled`, made from the text of `project`; from the cache where that is unchanged."""
+    key = cache.content_key("fingerprints", *content_parts(project))
+    kept = cache.load(key)
+    if isinstance(kept, dict):
+        return kept
+    made = fingerprints(compiled)
+    cache.save(key, made)
+    return made
 
 
 def source_fingerprint(source: Source) -> str:

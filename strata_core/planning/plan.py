@@ -16,7 +16,7 @@ from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import nearest
 from ..store.environments import EnvironmentVersion, Pointer
-from .fingerprints import Fingerprint, address, fingerprints
+from .fingerprints import Fingerprint, address
 
 
 class Reason(StrEnum):
@@ -84,6 +84,7 @@ class Plan:
 
 def make_plan(
     project: CompiledProject,
+    prints: Mapping[str, Fingerprint],
     environment: str,
     base: EnvironmentVersion,
     source_digests: Mapping[str, str],
@@ -93,7 +94,7 @@ def make_plan(
     with_upstream: bool = True,
     force: bool = False,
 ) -> Plan:
-    """The plan for `selected` models (all, by default).
+    """The plan for `selected` models (all, by default), whose fingerprints are `prints`.
 
     `applied` tells what a live artifact was made from; it is asked of stale models only, to name the cause.
     `with_upstream` adds the stale models that the selected ones read; without it they are read as they are live.
@@ -102,7 +103,6 @@ def make_plan(
     for name in selected or ():
         if name not in project.models:
             raise StrataError(unknown_model(name, project))
-    prints = fingerprints(project)
     wanted = set(prints) if selected is None else set(selected)
     considered = _ancestors(project, wanted) if with_upstream else wanted
     planned: dict[str, PlannedModel] = {}

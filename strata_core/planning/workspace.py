@@ -10,6 +10,7 @@ from ..analysis.compiled import CompiledProject
 from ..diagnostics import StrataError
 from ..store.store import Store
 from .config import EngineConfig
+from .fingerprints import kept_fingerprints
 from .plan import Plan, make_plan
 from .project import Project, compile_
 from .provenance import applied
@@ -37,6 +38,7 @@ class Workspace:
         """The plan against the environment as it is now; parameters as `plan.make_plan`."""
         return make_plan(
             self.compiled,
+            kept_fingerprints(self.project, self.compiled),
             self.environment,
             self.store.environment(self.environment).head(),
             {name: source.digest for name, source in self.sources.items()},

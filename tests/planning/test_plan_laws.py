@@ -95,8 +95,10 @@ def applied(graph: Graph) -> tuple[EnvironmentVersion, dict[str, Applied]]:
 
 
 def plan(graph: Graph, base: EnvironmentVersion, notes: dict[str, Applied], *selected: str) -> Plan:
+    compiled = graph.compiled()
     return make_plan(
-        graph.compiled(),
+        compiled,
+        fingerprints(compiled),
         "prod",
         base,
         {"s": f"data{graph.data}"},
