@@ -1,8 +1,9 @@
 """Aggregation: one GROUP BY, or for sums of float64 two, so that they are the same to the bit on every run.
 
 The first grouping adds each float64 argument within its buckets, as integers; the second adds the buckets of a group
-from the largest down (`engines/float_sum.py`). To do so in one pass over the rows, each row is taken once for every
-float64 argument (`part` 1, 2, …) and once for all other aggregates (`part` 0).
+from the largest down (`engines/float_sum.py`). All other aggregates go along where parts of them combine. Else, to do
+so in one pass over the rows, each row is taken once for every float64 argument (`part` 1, 2, …) and once for all other
+aggregates (`part` 0).
 """
 
 from __future__ import annotations
@@ -72,14 +73,32 @@ class Parts:
     others: tuple[AggregateItem, ...]
 
     @property
+    def added(self) -> tuple[tuple[Expr, bool], ...]:
+        """What is added up: each float64 argument once, and once more if its squared distances are."""
+        return tuple(dict.fromkeys(_added(a.call) for a in self.floats))
+
+    @property
     def values(self) -> tuple[str, ...]:
-        """The columns of the float64 arguments."""
-        return tuple(f"{VALUE}_{i}" for i in range(1, len(self.floats) + 1))
+        """The columns of what is added up."""
+        return tuple(f"{VALUE}_{i}" for i in range(1, len(self.added) + 1))
+
+    @property
+    def together(self) -> bool:
+        """Whether one part is enough."""
+        return len(self.added) == 1 and all(aggregates.combines(a.call) for a in self.others)
+
+    def part_of(self, call: AggregateCall) -> int:
+        """The part in which the argument of a float form is added up."""
+        return self.added.index(_added(call)) + 1
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """The columns of the other aggregates' arguments and orders."""
         return tuple(n for i, a in enumerate(self.others) for n in (*_argument(i, a.call), *_sort_keys(i, a.call)))
+
+
+def _added(call: AggregateCall) -> tuple[Expr, bool]:
+    return call.args[0], call.function in aggregates.SPREADS
 
 
 def _argument(position: int, call: AggregateCall) -> tuple[str, ...]:
@@ -98,11 +117,11 @@ def float_groups(node: Aggregate, step: Step, query: Query) -> Step:
         tuple(a for a in node.aggregates if not aggregates.is_float_form(a.call)),
     )
     rows = _rows(node, parts, step, query)
-    if any(a.call.function in aggregates.SPREADS for a in parts.floats):
+    if any(spread for _, spread in parts.added):
         rows = _distances(parts, rows, query)
     buckets = _buckets(parts, _taken_apart(parts, rows, query), query)
-    results = {a.name: _float_result(a.call, i) for i, a in enumerate(parts.floats, start=1)}
-    results |= {a.name: _other_result(a.call, i) for i, a in enumerate(parts.others)}
+    results = {a.name: _float_result(a.call, parts.part_of(a.call)) for a in parts.floats}
+    results |= {a.name: _other_result(parts, a.call, i) for i, a in enumerate(parts.others)}
     items: list[SqlExpr] = [sql.column(k) for k in parts.keys]
     items += [sql.alias(results[a.name], query.spelled[a.name]) for a in node.aggregates]
     select = _group_by(exp.Select(expressions=items, from_=exp.From(this=buckets)), len(parts.keys))
@@ -112,8 +131,8 @@ def float_groups(node: Aggregate, step: Step, query: Query) -> Step:
 def _rows(node: Aggregate, parts: Parts, step: Step, query: Query) -> exp.Table:
     """One row per row of the input: keys, float64 arguments, arguments and orders of the other aggregates."""
     items = [sql.alias(grouping_key(k.expr, query), name) for k, name in zip(node.keys, parts.keys, strict=True)]
-    for value, item in zip(parts.values, parts.floats, strict=True):
-        items.append(sql.alias(translate(item.call.args[0], query.column), value))
+    for value, (expr, _) in zip(parts.values, parts.added, strict=True):
+        items.append(sql.alias(translate(expr, query.column), value))
     arguments = [e for a in parts.others for e in (*a.call.args, *(k.expr for k in a.call.order))]
     for name, expr in zip(parts.arguments, arguments, strict=True):
         items.append(sql.alias(translate(expr, query.column), name))
@@ -123,11 +142,7 @@ def _rows(node: Aggregate, parts: Parts, step: Step, query: Query) -> exp.Table:
 
 def _distances(parts: Parts, rows: exp.Table, query: Query) -> exp.Table:
     """`rows` with the arguments of variances replaced by their squared distances from the mean of the group."""
-    spreads = {
-        i: value
-        for i, (value, a) in enumerate(zip(parts.values, parts.floats, strict=True), start=1)
-        if a.call.function in aggregates.SPREADS
-    }
+    spreads = [i for i, (_, spread) in enumerate(parts.added, start=1) if spread]
     buckets = _buckets(parts, _taken_apart(parts, rows, query), query)
     means = [sql.alias(_mean(i), f"{CENTRE}_{i}") for i in spreads]
     keys = [sql.alias(sql.column(k), f"{sql.RESERVED}key_{i}") for i, k in enumerate(parts.keys)]
@@ -152,7 +167,7 @@ def _distances(parts: Parts, rows: exp.Table, query: Query) -> exp.Table:
 def _taken_apart(parts: Parts, rows: exp.Table, query: Query) -> exp.Table:
     """One row per row and part, with the part's float64 value and its bucket."""
     kept: list[SqlExpr] = [sql.column(n) for n in (*parts.keys, *parts.arguments)]
-    if len(parts.values) == 1 and not parts.others:
+    if parts.together:
         single = [sql.alias(sql.number(1), PART), sql.alias(sql.column(parts.values[0]), VALUE)]
         expanded = query.add(query.next_name(), exp.Select(expressions=[*kept, *single], from_=exp.From(this=rows)))
     else:
@@ -184,7 +199,13 @@ def _buckets(parts: Parts, rows: exp.Table, query: Query) -> exp.Table:
             sql.ordered(sql.column(n), descending=k.descending)
             for n, k in zip(_sort_keys(position, item.call), item.call.order, strict=True)
         ]
-        items.append(sql.alias(aggregates.aggregate(item.call, args, order, _in_part_0), _other(position)))
+        together = parts.together
+        other = (
+            aggregates.partial(item.call, args)
+            if together
+            else aggregates.aggregate(item.call, args, order, _in_part_0)
+        )
+        items.append(sql.alias(other, _other(position)))
     select = exp.Select(expressions=items, from_=exp.From(this=rows))
     return query.add(query.next_name(), _group_by(select, len(parts.keys) + 2))
 
@@ -231,11 +252,14 @@ def _float_result(call: AggregateCall, part: int) -> SqlExpr:
     return aggregates.result_of(call, _total(part, call.distinct), _number(part, call.distinct))
 
 
-def _other_result(call: AggregateCall, position: int) -> SqlExpr:
-    found: SqlExpr = exp.Filter(
-        this=sql.fn("first", sql.column(_other(position))), expression=exp.Where(this=_is_part(0))
-    )
+def _other_result(parts: Parts, call: AggregateCall, position: int) -> SqlExpr:
+    other = sql.column(_other(position))
+    found: SqlExpr
+    if parts.together:
+        found = aggregates.combined(call, other)
+    else:
+        found = exp.Filter(this=sql.fn("first", other), expression=exp.Where(this=_is_part(0)))
     if call.function in aggregates.NEVER_NULL:
-        # Without keys and rows there is no part 0 either.
+        # Without keys and rows there is no part either.
         return sql.fn("coalesce", found, sql.cast(sql.number(0), sql.BIGINT))
     return found

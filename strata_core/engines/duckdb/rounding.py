@@ -129,7 +129,11 @@ def money_times(amount: SqlExpr, factor: SqlExpr, factor_type: ValueType, mode: 
     """The exact product of an amount and a number, rounded once to the cent."""
     scale = factor_type.scale if isinstance(factor_type, Decimal) else 0
 
-    def product(cents: SqlExpr, digits: SqlExpr) -> SqlExpr:
+    def narrow(cents: SqlExpr, digits: SqlExpr) -> SqlExpr:
+        product = times(cents, digits)
+        return divided(product, _whole(10**scale), mode) if scale else product
+
+    def wide(cents: SqlExpr, digits: SqlExpr) -> SqlExpr:
         if scale == 0:
             return times(cents, digits)
         power = huge(10**scale)
@@ -140,40 +144,80 @@ def money_times(amount: SqlExpr, factor: SqlExpr, factor_type: ValueType, mode: 
         high = plus(times(cents, quotient(digits, power)), times(quotient(cents, power), remainder(digits, power)))
         return rounded(plus(high, quotient(low, power)), remainder(low, power), power, mode)
 
-    return _on_digits(amount, factor, factor_type, lambda c, f: scaled(product(c, f), MONEY_SCALE, result))
+    return _on_cents(amount, factor, factor_type, narrow, wide, result)
 
 
 def money_over(amount: SqlExpr, divisor: SqlExpr, divisor_type: ValueType, mode: str, result: ValueType) -> SqlExpr:
     """The exact quotient of an amount and a number, rounded once to the cent; null where the divisor is zero."""
     scale = divisor_type.scale if isinstance(divisor_type, Decimal) else 0
 
-    def cents_of(cents: SqlExpr, digits: SqlExpr) -> SqlExpr:
-        size = sql.fn("nullif", _size(digits), sql.number(0))
-        dividend = times(cents, sql.fn("sign", digits.copy()))
+    def narrow(cents: SqlExpr, digits: SqlExpr) -> SqlExpr:
+        size, dividend = _positive(cents, digits)
+        return divided(times(dividend, _whole(10**scale)) if scale else dividend, size, mode)
+
+    def wide(cents: SqlExpr, digits: SqlExpr) -> SqlExpr:
+        size, dividend = _positive(cents, digits)
         whole, rest = quotient(dividend, size), remainder(dividend, size)
         if scale:
             power = huge(10**scale)
             shifted = times(rest, power)
             whole, rest = plus(times(whole, power), quotient(shifted, size)), remainder(shifted, size)
-        return scaled(rounded(whole, rest, size, mode), MONEY_SCALE, result)
+        return rounded(whole, rest, size, mode)
 
-    return _on_digits(amount, divisor, divisor_type, cents_of)
+    return _on_cents(amount, divisor, divisor_type, narrow, wide, result)
 
 
-def _on_digits(
-    amount: SqlExpr, number: SqlExpr, type_: ValueType, body: Callable[[SqlExpr, SqlExpr], SqlExpr]
+def _positive(dividend: SqlExpr, divisor: SqlExpr) -> tuple[SqlExpr, SqlExpr]:
+    """The divisor's size (null where it is zero), and the dividend with the sign of the quotient."""
+    return sql.fn("nullif", _size(divisor), sql.number(0)), times(dividend, sql.fn("sign", divisor.copy()))
+
+
+def _whole(value: int) -> SqlExpr:
+    return sql.cast(sql.number(value), sql.BIGINT)
+
+
+Cents = Callable[[SqlExpr, SqlExpr], SqlExpr]
+"""From whole cents and the digits of a number to whole cents."""
+
+
+def _on_cents(
+    amount: SqlExpr, number: SqlExpr, type_: ValueType, narrow: Cents, wide: Cents, result: ValueType
 ) -> SqlExpr:
-    def with_amount(a: SqlExpr) -> SqlExpr:
-        def with_number(n: SqlExpr) -> SqlExpr:
+    """The amount of the cents that `narrow` computes in 64 bits; where it overflows, of those of `wide` in 128.
+
+    Division in 128 bits takes ten times as long, and almost no amount needs it.
+    """
+
+    def apply(body: Cents, digits_of: Callable[[SqlExpr, ValueType], SqlExpr], a: SqlExpr, n: SqlExpr) -> SqlExpr:
+        def with_cents(cents: SqlExpr) -> SqlExpr:
             return sql.once(
-                "cents",
-                unscaled(a, CENTS),
-                lambda cents: sql.once("digits", unscaled(n, type_), lambda digits: body(cents, digits)),
+                "digits", digits_of(n, type_), lambda digits: scaled(body(cents, digits), MONEY_SCALE, result)
             )
 
-        return sql.once("number", number, with_number)
+        return sql.once("cents", digits_of(a, CENTS), with_cents)
 
-    return sql.once("amount", amount, with_amount)
+    def both(a: SqlExpr, n: SqlExpr) -> SqlExpr:
+        exact = apply(wide, unscaled, a, n)
+        scale = type_.scale if isinstance(type_, Decimal) else 0
+        if scale > WIDEST_NARROW_SHIFT:
+            return exact
+        return sql.fn("coalesce", sql.fn("try", apply(narrow, _narrow_digits, a, n)), exact)
+
+    return sql.once("amount", amount, lambda a: sql.once("number", number, lambda n: both(a, n)))
+
+
+WIDEST_NARROW_SHIFT = 17
+NARROW_DIGITS = 18
+
+
+def _narrow_digits(x: SqlExpr, type_: ValueType) -> SqlExpr:
+    """The digits of `x` as one integer of 64 bits; aborts where they do not fit."""
+    scale = type_.scale if isinstance(type_, Decimal) else 0
+    if scale == 0:
+        return sql.cast(x.copy(), sql.BIGINT)
+    narrow = sql.cast(x.copy(), sql.decimal_type(NARROW_DIGITS, scale))
+    power = sql.cast(sql.string(str(10**scale)), sql.decimal_type(scale + 1, 0))
+    return sql.cast(times(narrow, power), sql.BIGINT)
 
 
 def round_number(x: SqlExpr, source: ValueType, digits: int, mode: str, result: ValueType) -> SqlExpr:
