@@ -67,8 +67,8 @@ class JoinExpectation:
 class CompiledModel:
     """A model that holds together: what it computes, in which order, and what is promised of it.
 
-    `relation` has exactly the model's output columns, with the contract's types. `order` is the model's final
-    `sort` over them. `assertions` is what the write pin must measure; `proofs` says for each rule of the
+    `relation` is canonical and has exactly the model's output columns, with the contract's types. `order` is the
+    model's final `sort` over them. `assertions` is what the write pin must measure; `proofs` says for each rule of the
     contract what proves it, or that it is asserted. `upstream` names the models and sources it reads.
     """
 

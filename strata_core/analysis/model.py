@@ -13,6 +13,7 @@ from ..contract.model import TableContract
 from ..diagnostics import Diagnostic, Severity, has_errors
 from ..language import ast
 from ..relation.build import project, ref
+from ..relation.canonical import canonical
 from ..relation.expressions import SortKey, coerce, columns_read
 from ..relation.nodes import Item, Project, Relation
 from ..relation.schema import Column, Schema
@@ -59,7 +60,7 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
     if has_errors(found) or not known or not rows.scope.complete or None in rows.scope.outputs.values():
         table = promised_table(name, contract, complete=False) if contract is not None else _partial(name, output, rows)
         return Outcome(table, None, tuple(found))
-    relation = _widened(output, conformance.casts if conformance is not None else {})
+    relation = canonical(_widened(output, conformance.casts if conformance is not None else {}))
     order = _order(rows, found)
     found += _lints(model)
     compiled = CompiledModel(
@@ -69,7 +70,7 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
         contract,
         conformance.assertions if conformance is not None else (),
         conformance.proofs if conformance is not None else (),
-        rows.expectations,
+        tuple(replace(e, relation=canonical(e.relation)) for e in rows.expectations),
         tuple(reads(model)),
         entries(model.attributes),
         age,

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from ..types import Inferred
 from ..types.functions import CATALOG, SignatureError
@@ -127,7 +126,7 @@ def _rebuilt(visit: _Visit, given: Sequence[Relation]) -> Relation:
             return _pruned(node, needed)
         case Filter() as node:
             (input,) = given
-            return _filtered(input, _retyped(conjuncts(node.predicate), input.schema))
+            return _filtered(input, _retyped(conjuncts(node.predicate), input.schema), needed)
         case Project() as node:
             (input,) = given
             items = _kept(node.items, needed)
@@ -170,23 +169,34 @@ def _pruned(node: Scan, needed: frozenset[str]) -> Scan:
     return scan(node.table, columns, [key for key in node.schema.keys if key <= names])
 
 
-def _filtered(input: Relation, conditions: Sequence[Expr]) -> Relation:
-    """The rows of `input` that satisfy all `conditions`, asked as far down as they can be."""
+def _filtered(input: Relation, conditions: Sequence[Expr], needed: frozenset[str]) -> Relation:
+    """The rows of `input` that satisfy all `conditions`, asked as far down as they can be. Of a projection above
+    them only the columns `needed` are left, not those that the conditions alone read."""
     match input:
         case Project():
             values = {i.name: i.expr for i in input.items}
             sunk = [_substituted(c, values, input.input.schema) for c in conditions]
             if all(map(_bounded, sunk)):
-                below = _filtered(input.input, sunk)
-                return _projected(below, [Item(i.name, _retype(i.expr, below.schema)) for i in input.items])
+                items = _kept(input.items, needed)
+                below = _filtered(input.input, sunk, _reads(i.expr for i in items))
+                return _projected(below, [Item(i.name, _retype(i.expr, below.schema)) for i in items])
         case Filter():
             earlier = conjuncts(input.predicate)
             # What the earlier filter proves does not hold yet where both are asked at once.
-            return _filtered(input.input, (*earlier, *_retyped(conditions, input.input.schema)))
+            return _filtered(input.input, (*earlier, *_retyped(conditions, input.input.schema)), needed)
         case _:
             pass
     wanted = [c for c in dict.fromkeys(conditions) if not (isinstance(c, Literal) and c.value is True)]
-    return filter_rows(input, reduce(lambda a, b: call("and", a, b), wanted)) if wanted else input
+    return filter_rows(input, _all(wanted)) if wanted else input
+
+
+def _all(conditions: Sequence[Expr]) -> Expr:
+    """The conjunction of `conditions`, in their order, as a tree no deeper than their number asks for."""
+    parts = [*conditions]
+    while len(parts) > 1:
+        pairs = [call("and", a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
+        parts = pairs + parts[len(parts) - len(parts) % 2 :]
+    return parts[0]
 
 
 def _projected(input: Relation, items: Sequence[Item]) -> Relation:

@@ -13,6 +13,7 @@ from strata_core.analysis import CompiledProject, Resource, compile_project
 from strata_core.contract.assertions import Unique
 from strata_core.contract.model import Freshness
 from strata_core.language.parser import parse_module, read_module
+from strata_core.relation.expressions import conjuncts
 from strata_core.relation.nodes import Filter, Scan, tables, walk_relation
 
 from .programs import model, project
@@ -214,4 +215,12 @@ def test_a_model_of_many_statements_takes_no_recursion() -> None:
     lets = " ".join(f"let x{i} = {f'x{i - 1}' if i else 'order_id'} + 1" for i in range(400))
     compiled = model(f"from orders {lets} select {{ x = x399 }}")
     assert tables(compiled.relation) == {"orders"}
+    assert pickle.loads(pickle.dumps(compiled)) == compiled
     assert sum(isinstance(node, Scan) for node in walk_relation(compiled.relation)) == 1
+
+
+def test_a_model_of_many_filters_takes_no_recursion() -> None:
+    compiled = model("from orders " + " ".join(f"filter order_id != {i}" for i in range(150)))
+    (only,) = [node for node in walk_relation(compiled.relation) if isinstance(node, Filter)]
+    assert len(conjuncts(only.predicate)) == 150
+    assert pickle.loads(pickle.dumps(compiled)) == compiled
