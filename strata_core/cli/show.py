@@ -26,6 +26,8 @@ def show_command(
     from .rows import write_csv, write_json, write_table
 
     rows = published_rows(project, compile_(project), model, environment, version)
+    if rows.hidden:
+        click.echo(f"masked by contract: {', '.join(rows.hidden)}", err=True)
     with rows.reader as reader:
         match format_:
             case "csv":

@@ -88,7 +88,8 @@ def _compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapp
         if not pin.passed:
             return ModelResult(model.name, Status.VIOLATED, planned, pin=pin, inputs=reports)
         seconds = time.perf_counter() - started
-        note = provenance_of(planned, digests, run.workspace.compiled, run.engine.name, pin, seconds)
+        hidden = run.hidden[model.name]
+        note = provenance_of(planned, digests, run.workspace.compiled, run.engine.name, pin, hidden, seconds)
         artifact = run.workspace.store.adopt(candidate, where, note)
     finally:
         with suppress(StrataError):  # adopted it is gone; what a full or broken disk keeps is swept later

@@ -9,11 +9,15 @@ from __future__ import annotations
 from ..analysis.compiled import CompiledModel
 from ..relation.build import project, ref, sort_rows, total_order
 from ..relation.canonical import canonical
+from ..relation.expressions import SortKey
 from ..relation.nodes import Item, Relation
 
 
 def artifact_relation(model: CompiledModel) -> Relation:
-    """Columns sorted by name; rows in the model's `sort` completed by its key, else by all columns."""
+    """Columns sorted by name; rows in the model's `sort`, else by its contract's key, completed by a key that is
+    proven, else by all columns."""
     relation = model.relation
     by_name = project(relation, [Item(n, ref(relation, n)) for n in sorted(relation.schema.names)])
-    return canonical(sort_rows(by_name, total_order(model.order, by_name.schema)))
+    key = model.contract.key if model.contract else ()
+    order = model.order or tuple(SortKey(ref(by_name, n)) for n in key)
+    return canonical(sort_rows(by_name, total_order(order, by_name.schema)))

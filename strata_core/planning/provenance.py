@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from ..analysis.compiled import CompiledProject, Source
 from ..contract.report import PinReport
@@ -25,10 +25,11 @@ def provenance_of(
     project: CompiledProject,
     engine: str,
     report: PinReport,
+    hidden: Set[str],
     seconds: float,
 ) -> dict[str, JSON]:
     """The record of one computation: digests by upstream name, contracts of the sources read, what was promised and
-    found, engine, time."""
+    found, the columns whose values are not shown (so that they stay hidden when the model is gone), engine, time."""
     sources, contract = project.sources, promised(project.models[planned.name])
     return {
         "own": planned.fingerprint.own,
@@ -39,6 +40,7 @@ def provenance_of(
         "source_contracts": {u: sources[u].contract.digest for u in inputs if u in sources},
         "engine": engine,
         "seconds": round(seconds, 6),
+        "hidden": sorted(hidden),
         "promises": contract.to_json() if contract else None,
         "pin": report.to_json(),
     }
@@ -78,6 +80,12 @@ def pin_of(manifest: Manifest) -> PinReport | None:
     """The pin report that an artifact was published with."""
     report = manifest.provenance.get("pin")
     return PinReport.from_json(report) if isinstance(report, Mapping) else None
+
+
+def hidden_of(manifest: Manifest) -> frozenset[str]:
+    """The columns that were hidden when an artifact was published."""
+    note = manifest.provenance.get("hidden")
+    return frozenset(map(str, note)) if isinstance(note, Sequence) else frozenset()
 
 
 def _texts(note: JSON) -> dict[str, str]:

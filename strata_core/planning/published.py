@@ -1,16 +1,20 @@
-"""The published rows of a model, as its consumers read them."""
+"""The published rows of a model, as people are shown them: without the values that a contract hides."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledProject
+from ..contract.report import MASKED
 from ..diagnostics import Diagnostic, StrataError
 from ..store.store import Store
 from .environments import published_environment
 from .plan import unknown_model
+from .preview import hidden_columns
 from .project import Project
+from .provenance import hidden_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,9 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PublishedRows:
-    """A stream of rows with columns in the order people are shown; `total` counts all rows."""
+    """A stream of rows with columns in the order people are shown; `total` counts all rows.
+
+    Every value but null of a `hidden` column is replaced by a mark in the stream itself (Seed 0 §3: a
+    classification is a masking rule at the storage boundary).
+    """
 
     columns: tuple[str, ...]
+    hidden: tuple[str, ...]
     total: int
     reader: pa.RecordBatchReader
 
@@ -54,4 +63,28 @@ def published_rows(
     declared = compiled.models.get(model)
     names = declared.relation.schema.names if declared else stored
     columns = (*(n for n in names if n in stored), *(n for n in stored if n not in names))
-    return PublishedRows(columns, artifact.manifest.rows, store.reader(artifact, columns))
+    kept = hidden_of(artifact.manifest) | (hidden_columns(compiled)[model] if declared else frozenset())
+    hidden = tuple(n for n in columns if n in kept)
+    return PublishedRows(columns, hidden, artifact.manifest.rows, _masked(store.reader(artifact, columns), hidden))
+
+
+def _masked(reader: pa.RecordBatchReader, hidden: tuple[str, ...]) -> pa.RecordBatchReader:
+    if not hidden:
+        return reader
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    fields = [pa.field(f.name, pa.string(), f.nullable) if f.name in hidden else f for f in reader.schema]
+    schema = pa.schema(fields)
+    mark = pa.scalar(MASKED)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        with reader:
+            for batch in reader:
+                shown = (
+                    pc.if_else(column.is_null(), pa.scalar(None, pa.string()), mark) if name in hidden else column
+                    for name, column in zip(schema.names, batch.columns, strict=True)
+                )
+                yield pa.RecordBatch.from_arrays(list(shown), schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())

@@ -20,6 +20,7 @@ def test_an_artifact_says_how_it_was_made(shop):
         "contract",
         "engine",
         "fingerprint",
+        "hidden",
         "inputs",
         "local",
         "own",
