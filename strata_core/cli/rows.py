@@ -26,8 +26,9 @@ GAP = "  "
 def rows_of(reader: pa.RecordBatchReader, most: int | None) -> Iterator[Row]:
     """The first `most` rows, read batch by batch."""
     left = most
-    for batch in reader:
-        if left == 0:
+    while left is None or left > 0:
+        batch = next(reader, None)
+        if batch is None:
             return
         taken = batch if left is None else batch.slice(0, left)
         yield from taken.to_pylist(maps_as_pydicts="strict")

@@ -153,16 +153,16 @@ AMOUNT = pa.array([5], pa.decimal128(38, 2))
 PARQUET = {
     "an int where money was promised": (
         {"id": ID, "country": COUNTRY, "amount": ID},
-        "error[E080]: `amount` is int64 in the data, but contract `sales` promises money(EUR)\n"
+        "error[E080]: `amount` is int64 in the data, but source `sales` promises money(EUR)\n"
         " --> models/sales.strata:5:5\n",
     ),
     "text where an int was promised": (
         {"id": COUNTRY, "country": COUNTRY, "amount": AMOUNT},
-        "error[E080]: `id` is string in the data, but contract `sales` promises int64\n --> models/sales.strata:3:5\n",
+        "error[E080]: `id` is string in the data, but source `sales` promises int64\n --> models/sales.strata:3:5\n",
     ),
     "no such column": (
         {"id": ID, "country": COUNTRY},
-        "error[E084]: the data has no column `amount`, which contract `sales` promises as money(EUR)\n"
+        "error[E084]: the data has no column `amount`, which source `sales` promises as money(EUR)\n"
         " --> models/sales.strata:5:5\n",
     ),
 }

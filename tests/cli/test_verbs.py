@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
@@ -206,3 +207,39 @@ def test_compile_needs_neither_files_nor_a_store(cli, engine):
     cli.write("sales.csv", "id,country,amount\n1,ES,1.00\n")
     cli("apply")
     assert engine == "reference" or "READ_PARQUET" in cli("compile", "totals").out
+
+
+def test_what_a_killed_apply_left_is_removed_a_day_later(cli):
+    cli("apply")
+    left = cli.root / ".strata/store/staging/paid-0123456789abcdef"
+    left.mkdir()
+    assert cli("apply").err == ""
+    assert left.exists(), "it may be at work"
+    os.utime(left, (1, 1))
+    assert cli("apply").err == "removed 1 candidate of killed applies\n"
+    assert not left.exists()
+
+
+SECRET = "x@secret.example"
+
+
+def test_a_classified_value_is_shown_nowhere(cli):
+    """Not by show in any format, nor by a violation or a document about it, nor when the model is gone."""
+    cli.write(
+        "models/mails.strata",
+        'source mails(csv: "mails.csv") {\n'
+        '  columns: { id: int64 nonnull, mail: string classification: "pii" mask: hash }\n}\n'
+        "contract Mails { id: int64 nonnull  name: string unique }\n"
+        "model names -> contract Mails { from mails select { id, name = lower(mail) } }\n",
+    )
+    cli.write("mails.csv", f"id,mail\n1,{SECRET}\n2,\n")
+    assert cli("apply").code == 0
+    shown = {form: cli("show", "names", "--format", form) for form in ("table", "csv", "json")}
+    assert shown["csv"].out == "id,name\n1,‹masked›\n2,\n"
+    assert shown["csv"].err == "masked by contract: name\n"
+    cli.write("mails.csv", f"id,mail\n1,{SECRET}\n2,{SECRET}\n")
+    told = [*shown.values(), cli("apply"), cli("apply", "--format", "json")]
+    (cli.root / "models/mails.strata").unlink()
+    told.append(cli("show", "names"))
+    assert [ran.code for ran in told] == [0, 0, 0, 3, 3, 0]
+    assert all(SECRET not in ran.out + ran.err for ran in told)
