@@ -70,11 +70,15 @@ class RuleResult:
 
 @dataclass(frozen=True, slots=True)
 class PinReport:
-    """All promises of `contract` held against one table of `rows` rows (unknown where it could not be read)."""
+    """All promises of `contract` held against one table of `rows` rows (unknown where it could not be read).
+
+    Of a `source` the promises are its declaration, which has the source's name.
+    """
 
     contract: str
     rules: tuple[RuleResult, ...]
     rows: int | None
+    source: bool = False
 
     @property
     def passed(self) -> bool:
@@ -88,7 +92,11 @@ class PinReport:
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """One error for each broken promise, E080 to E088."""
-        return tuple(_diagnostic(r, self.contract) for r in self.violations)
+        return tuple(_diagnostic(r, self._kind, self.contract) for r in self.violations)
+
+    @property
+    def _kind(self) -> str:
+        return "source" if self.source else "contract"
 
     def markdown(self) -> str:
         """A headline and a table with one line a promise, broken ones first."""
@@ -98,7 +106,7 @@ class PinReport:
         )
         rows = "rows unknown" if self.rows is None else f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         lines = [
-            f"Contract {_code(self.contract)}, {verdict} ({rows})",
+            f"{self._kind.capitalize()} {_code(self.contract)}, {verdict} ({rows})",
             "",
             "| field | rule | promised | result | how | offenders | samples |",
             "|---|---|---|---|---|---:|---|",
@@ -114,12 +122,13 @@ class PinReport:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` reads back."""
-        return {"contract": self.contract, "rows": self.rows, "rules": [_rule_to_json(r) for r in self.rules]}
+        rules = [_rule_to_json(r) for r in self.rules]
+        return {"contract": self.contract, "source": self.source, "rows": self.rows, "rules": rules}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PinReport:
         """The report that `to_json` wrote; raises `ValueError` or `KeyError`."""
-        return cls(data["contract"], tuple(map(_rule_from_json, data["rules"])), data["rows"])
+        return cls(data["contract"], tuple(map(_rule_from_json, data["rules"])), data["rows"], data["source"])
 
 
 ORDER = MappingProxyType({Status.VIOLATED: 0, Status.SKIPPED: 1, Status.CHECKED: 2, Status.PROVEN: 3})
@@ -138,16 +147,16 @@ def spelled_samples(samples: tuple[Sample, ...]) -> str:
     return "; ".join([*spelled, "…"] if len(samples) > SHOWN_SAMPLES else spelled)
 
 
-def _diagnostic(r: RuleResult, contract: str) -> Diagnostic:
+def _diagnostic(r: RuleResult, kind: str, name: str) -> Diagnostic:
     assert r.code is not None, "a violation has a code"
     return Diagnostic(
         r.code,
-        MESSAGES[r.code](r, contract),
+        MESSAGES[r.code](r, f"{kind} `{name}`"),
         r.span,
         label=f"promised: {r.promise}",
         fix=r.fix,
         notes=(f"for instance {spelled_samples(r.samples)}",) if any(r.samples) else (),
-        field_path=f"contracts.{contract}" + (f".{r.field}" if r.fact.columns else ""),
+        field_path=f"{kind}s.{name}" + (f".{r.field}" if r.fact.columns else ""),
     )
 
 
@@ -157,20 +166,14 @@ def _rows(r: RuleResult, one: str, many: str) -> str:
 
 MESSAGES: Mapping[str, Callable[[RuleResult, str], str]] = MappingProxyType(
     {
-        "E080": lambda r, c: f"{_mistyped(r)}, but contract `{c}` promises {r.promise}",
-        "E081": lambda r, c: (
-            f"{_rows(r, 'has', 'have')} a null in `{r.field}`, which contract `{c}` promises {r.promise}"
-        ),
-        "E082": lambda r, c: (
-            f"{_rows(r, 'has', 'have')} a value of `{r.field}` outside what contract `{c}` promises: {r.promise}"
-        ),
-        "E083": lambda r, c: (
-            f"{_rows(r, 'repeats', 'repeat')} a value of `{r.field}`, which contract `{c}` promises {r.promise}"
-        ),
-        "E084": lambda r, c: f"the data has no column `{r.field}`, which contract `{c}` promises as {r.promise}",
-        "E085": lambda r, c: f"{_latest(r)}, but contract `{c}` promises {r.promise}",
-        "E086": lambda r, c: f"{_rows(r, 'breaks', 'break')} the assertion `{r.promise}` of contract `{c}`",
-        "E088": lambda r, c: f"the data has columns that the closed contract `{c}` does not name: {r.found}",
+        "E080": lambda r, c: f"{_mistyped(r)}, but {c} promises {r.promise}",
+        "E081": lambda r, c: f"{_rows(r, 'has', 'have')} a null in `{r.field}`, which {c} promises {r.promise}",
+        "E082": lambda r, c: f"{_rows(r, 'has', 'have')} a value of `{r.field}` outside what {c} promises: {r.promise}",
+        "E083": lambda r, c: f"{_rows(r, 'repeats', 'repeat')} a value of `{r.field}`, which {c} promises {r.promise}",
+        "E084": lambda r, c: f"the data has no column `{r.field}`, which {c} promises as {r.promise}",
+        "E085": lambda r, c: f"{_latest(r)}, but {c} promises {r.promise}",
+        "E086": lambda r, c: f"{_rows(r, 'breaks', 'break')} the assertion `{r.promise}` of {c}",
+        "E088": lambda r, c: f"the data has columns that closed {c} does not name: {r.found}",
     }
 )
 

@@ -37,7 +37,8 @@ SAMPLES = 5
 def pin_source(engine: Engine, source: Source, table: TableInput, now: datetime) -> PinReport:
     """The report on a source's rows against its declaration."""
     with told_at(source):
-        return pin(engine, table, source.contract, now=now, raw=_as_text(table))
+        report = pin(engine, table, source.contract, now=now, raw=_as_text(table))
+    return replace(report, source=True)
 
 
 def ages(contract: TableContract) -> bool:

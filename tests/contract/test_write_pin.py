@@ -284,7 +284,7 @@ def test_further_columns_of_a_closed_contract_e088() -> None:
     report = pin(Rows(), pa.table({"id": ["a"], "x": [1]}), contract(ID, closed=True), now=NOW)
     finding = only(report)
     assert finding.code == "E088"
-    assert finding.message == "the data has columns that the closed contract `Paid` does not name: `x`"
+    assert finding.message == "the data has columns that closed contract `Paid` does not name: `x`"
     assert finding.fix == "leave them out of the data, or promise them in the contract"
 
 

@@ -145,7 +145,7 @@ def test_e085_a_source_by_its_column(shop):
     result = shop.result("enriched")
     (found,) = result.violations
     assert (str(result.status), found.code) == ("violated", "E085")
-    assert found.message == "the latest `placed` is 2026-01-03, but contract `orders` promises freshness <= 1d"
+    assert found.message == "the latest `placed` is 2026-01-03, but source `orders` promises freshness <= 1d"
 
 
 def test_e085_a_source_by_the_age_of_its_file(shop):
