@@ -147,6 +147,11 @@ def test_seed0_s2_an_aggregate_of_nonnulls_in_a_group_is_nonnull() -> None:
     result = Inferred(FLOAT64, nullable=True)
     assert not tighten_in_group("avg", result, (nonnull,)).nullable
     assert tighten_in_group("avg", result, (nullable,)).nullable
+    count = CATALOG["count"].rule(()).result
+    assert not count.nonzero
+    assert tighten_in_group("count", count, ()).nonzero
+    assert tighten_in_group("count", count, (nonnull,)).nonzero
+    assert not tighten_in_group("count", count, (nullable,)).nonzero
     assert tighten_in_group("stddev", result, (nonnull,)).nullable
 
 

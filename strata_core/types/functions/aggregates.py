@@ -36,10 +36,10 @@ NULL_OF_FEW = frozenset({"stddev", "variance"})
 
 def tighten_in_group(function: str, result: Inferred, arguments: tuple[Inferred, ...]) -> Inferred:
     """The result of an aggregate over rows that are never none (design `language.md`, "Aggregates"): those of a
-    group with at least one key, or of a window frame that holds the current row."""
+    group with at least one key, or of a window frame that holds the current row. A count of them is not zero."""
     if function in NULL_OF_FEW or any(a.nullable for a in arguments):
         return result
-    return result.as_nonnull()
+    return replace(result, nullable=False, nonzero=result.nonzero or function == "count")
 
 
 def _count(arguments: tuple[Argument, ...]) -> Resolution:
