@@ -113,7 +113,7 @@ OUTPUTS = {
     "arithmetic around aggregates": (
         "from orders group { country } ( aggregate { share = sum(amount) / count(), label = upper(country), "
         "again = country } )",
-        {"country": "string", "share": "float64", "label": "string", "again": "string"},
+        {"country": "string", "share": "float64 nonnull", "label": "string", "again": "string"},
     ),
     "a repeated key is one output": (
         "from visits group { country } ( aggregate { country, n = count() } )",
