@@ -90,6 +90,35 @@ def _empty_unless_null(*texts: SqlExpr) -> SqlExpr:
     return sql.fn("left", sql.join(*(sql.paren(t.copy()) for t in texts)), sql.number(0))
 
 
+UNMAPPED = {
+    "upper": "ßᾀᾁᾂᾃᾄᾅᾆᾇᾐᾑᾒᾓᾔᾕᾖᾗᾠᾡᾢᾣᾤᾥᾦᾧᾳῃῳ",
+    "lower": "İ",
+}
+"""Characters that `upper` and `lower` leave alone, since one would become several; DuckDB maps them to another one."""
+
+
+def _mapped(name: str) -> Builder:
+    """Case mapping: DuckDB's own of ASCII and of texts without `UNMAPPED` characters, else by character."""
+
+    def build(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+        def of(text: SqlExpr) -> SqlExpr:
+            ascii_only = exp.EQ(this=sql.fn("strlen", text.copy()), expression=sql.fn("length", text.copy()))
+            unmapped = sql.string(UNMAPPED[name])
+            special = sql.fn("regexp_matches", text.copy(), sql.string(f"[{UNMAPPED[name]}]"))
+            character = sql.column(f"{sql.RESERVED}character")
+            kept = (sql.fn("contains", unmapped, character.copy()), character.copy())
+            mapped = sql.when(kept, otherwise=sql.fn(name, character.copy()))
+            characters = sql.fn("regexp_extract_all", text.copy(), sql.string(CHARACTERS))
+            each = sql.fn("list_transform", characters, sql.lambda_of([character.name], mapped))
+            by_character = sql.fn("array_to_string", each, sql.string(""))
+            whole = sql.fn(name, text.copy())
+            return sql.when((ascii_only, whole), (special, by_character), otherwise=whole.copy())
+
+        return sql.once("text", args[0], of)
+
+    return build
+
+
 def _trim(name: str) -> Builder:
     """Only spaces are trimmed."""
 
@@ -97,12 +126,6 @@ def _trim(name: str) -> Builder:
         return sql.fn(name, args[0], sql.string(" "))
 
     return build
-
-
-def _reverse(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
-    """By code point; DuckDB's own keeps grapheme clusters together."""
-    characters = sql.fn("regexp_extract_all", args[0], sql.string(CHARACTERS))
-    return sql.fn("array_to_string", sql.fn("list_reverse", characters), sql.string(""))
 
 
 def _extract(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
@@ -116,8 +139,8 @@ def _replace_all(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
 
 
 STRINGS: dict[str, Builder] = {
-    "upper": native("upper"),
-    "lower": native("lower"),
+    "upper": _mapped("upper"),
+    "lower": _mapped("lower"),
     "trim": _trim("trim"),
     "ltrim": _trim("ltrim"),
     "rtrim": _trim("rtrim"),
@@ -132,7 +155,6 @@ STRINGS: dict[str, Builder] = {
     "startswith": native("starts_with"),
     "endswith": native("ends_with"),
     "contains": native("contains"),
-    "reverse": _reverse,
     "regexp_replace": _replace_all,
     "regexp_extract": _extract,
     "md5": native("md5"),

@@ -14,10 +14,13 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from ...relation.expressions import Expr, SortKey, conjuncts
+from ...relation.build import aggregate_rows
+from ...relation.expressions import Expr, SortKey, WindowCall, aggregate, conjuncts
 from ...relation.nodes import (
     Aggregate,
+    AggregateItem,
     Filter,
+    Item,
     Join,
     JoinKind,
     Limit,
@@ -36,7 +39,7 @@ from .expressions import can_fail, ordered, translate, translate_all
 from .groups import float_groups, needs_float_groups, plain_groups
 from .sql import SqlExpr
 from .steps import STEP, Query, Step, hidden_names, sort, sorted_by, without_order
-from .windows import window
+from .windows import is_whole_float_form, window
 
 JOINS: dict[JoinKind, dict[str, str]] = {
     JoinKind.INNER: {"kind": "INNER"},
@@ -165,14 +168,32 @@ def _joined(node: Join, left: Step, right: Step, query: Query) -> Step:
 
 
 def _windowed(node: Window, step: Step, query: Query) -> Step:
+    found: dict[str, SqlExpr] = {}
+    for position, item in enumerate(node.items):
+        if is_whole_float_form(item.call):
+            step = step if found else query.close(step)
+            step, found[item.name] = _whole_partition(position, item.call, step, node, query)
     columns: list[SqlExpr] = [query.column(n) for n in node.input.schema.names]
     for item in node.items:
         call = item.call
         partition = [_grouping(e, query) for e in call.partition]
         args = translate_all(call.args, query.column)
-        columns.append(window(call, args, partition, _order(call.order, query)))
+        columns.append(found.get(item.name) or window(call, args, partition, _order(call.order, query)))
     failing = step.failing | frozenset(i.name for i in node.items)
     return replace(step, names=node.schema.names, items=tuple(columns), failing=failing)
+
+
+def _whole_partition(position: int, call: WindowCall, step: Step, node: Window, query: Query) -> tuple[Step, SqlExpr]:
+    """A float form over whole partitions: grouped and joined to the rows, where a list for each row would be square."""
+    prefix = f"{sql.RESERVED}whole_{position}"
+    keys = [Item(f"{prefix}_{i}", e) for i, e in enumerate(call.partition)]
+    total = AggregateItem(prefix, aggregate(call.function, *call.args, grouped=bool(keys)))
+    grouped = aggregate_rows(node.input, keys, [total])
+    query.spelled.update({n: n for n in grouped.schema.names})
+    sums = float_groups(grouped, Step(step.source.copy(), step.names), query)
+    same = [exp.NullSafeEQ(this=sql.paren(_grouping(k.expr, query)), expression=query.column(k.name)) for k in keys]
+    kind: dict[str, object] = {"side": "LEFT", "on": sql.all_of(same)} if same else {"kind": "CROSS"}
+    return replace(step, joins=(*step.joins, exp.Join(this=sums.source, **kind))), query.column(prefix)
 
 
 def _grouping(expr: Expr, query: Query) -> SqlExpr:

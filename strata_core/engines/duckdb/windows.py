@@ -11,6 +11,12 @@ from .sql import SqlExpr
 RANKINGS = frozenset({"row_number", "rank", "dense_rank", "ntile", "lag", "lead", "first_value", "last_value"})
 
 
+def is_whole_float_form(call: WindowCall) -> bool:
+    """Whether `call` adds the float64 values of whole partitions."""
+    whole = call.frame == Frame(None, None) or (call.frame is None and not call.order)
+    return whole and aggregates.is_float_form(call)
+
+
 def window(call: WindowCall, args: list[SqlExpr], partition: list[SqlExpr], order: list[exp.Ordered]) -> SqlExpr:
     """A window call over its partition."""
 
