@@ -14,7 +14,7 @@ from .strategies import databases, relations
 DUCKDB = DuckDBEngine(EngineSettings(memory_limit="512MiB", threads=2))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_duckdb_agrees_with_the_reference(data: st.DataObject) -> None:
     database = data.draw(databases())

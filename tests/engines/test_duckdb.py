@@ -238,16 +238,25 @@ def test_threads_share_an_engine() -> None:
         assert list(pool.map(run, range(4))) == [[(499_500,)]] * 4
 
 
-def test_a_limit_on_memory_is_held(tmp_path: Path) -> None:
-    small = DuckDBEngine(EngineSettings(memory_limit="20MiB", threads=1, spill_directory=tmp_path / "none" / "\0"[:0]))
-    data = table({"n": list(range(300_000)), "s": ["x" * 200] * 300_000}, n="int64", s="string")
+def test_a_sort_beyond_memory_spills_and_leaves_nothing(tmp_path: Path) -> None:
+    spill = tmp_path / "spill"
+    engine = DuckDBEngine(EngineSettings(memory_limit="64MiB", threads=1, spill_directory=spill))
+    data = table({"n": list(range(400_000)), "s": ["x" * 200] * 400_000}, n="int64", s="string")
     base = scan("t", data.columns)
-    ordered = sort_rows(base, [SortKey(ref(base, "n"), descending=True)])
-    assert ENGINE.execute(ordered, {"t": data}).read_next_batch()["n"][0].as_py() == 299_999
-    counted = aggregate_rows(
-        ordered, [Item("n", ref(base, "n"))], [AggregateItem("c", aggregate("count", grouped=True))]
-    )
-    assert small.execute(counted, {"t": data}).read_all().num_rows == 300_000
+    reader = engine.execute(sort_rows(base, [SortKey(ref(base, "n"), descending=True)]), {"t": data})
+    assert reader.read_next_batch()["n"][0].as_py() == 399_999
+    assert any(spill.iterdir())
+    assert sum(batch.num_rows for batch in reader) > 300_000
+    assert not spill.exists()
+
+
+def test_no_room_to_spill_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    engine = DuckDBEngine(EngineSettings(memory_limit="64MiB", threads=1, spill_directory=tmp_path / "file" / "spill"))
+    data = table({"n": list(range(400_000)), "s": ["x" * 200] * 400_000}, n="int64", s="string")
+    base = scan("t", data.columns)
+    found = failure(sort_rows(base, [SortKey(ref(base, "n"))]), {"t": data}, engine)
+    assert found.code == "E091"
 
 
 def test_settings_that_are_no_settings_are_refused() -> None:

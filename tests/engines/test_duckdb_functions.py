@@ -62,7 +62,8 @@ def test_money_beyond_64_bits_is_exact_too() -> None:
 
 
 def test_case_mapping_of_every_character() -> None:
-    characters = [chr(i) for i in range(1, 0x110000) if not 0xD800 <= i <= 0xDFFF]
+    every = (chr(i) for i in range(1, 0x110000) if not 0xD800 <= i <= 0xDFFF)
+    characters = [c for c in every if c.upper() != c or c.lower() != c]
     texts = [*characters, "straße", "ÉCOLE ß", "İx", "", None]
     columns = (Column("c", Inferred(STRING, nullable=True)),)
     data = ArrowTable(pa.table({"c": texts}), columns)

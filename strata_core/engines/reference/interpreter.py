@@ -55,6 +55,8 @@ def _rows(node: Relation, reading: Reading) -> Rows:
             return _windowed(node, reading)
         case Sort():
             return _sorted(_rows(node.input, reading), node.keys, node.input.schema, reading)
+        case Limit(count=0) if not reading.eager:
+            return []
         case Limit():
             rows = _sorted(_rows(node.input, reading), node.keys, node.input.schema, reading)
             return rows[node.offset : node.offset + node.count]
