@@ -19,8 +19,9 @@ from typing import Protocol, TypeVar
 import pyarrow as pa
 
 from ..diagnostics import StrataError
-from ..relation.expressions import ColumnRef, call, cast, castable, columns_read
-from ..types import STRING, Inferred
+from ..relation.expressions import ColumnRef, Expr, call, cast, castable, columns_read, literal
+from ..types import STRING, Decimal, Inferred, Money
+from ..types.values import MONEY_SCALE
 from .assertions import Assertion, Assessment, Holds, Measurement, NotOlder
 from .authoring import Proof, proven
 from .model import ContractField, TableContract
@@ -135,8 +136,13 @@ def _unreadable(
 
 def _readable(field: ContractField) -> Holds:
     text = ColumnRef(field.name, Inferred(STRING, nullable=True))
-    value = cast(text, field.type, safe=True)
-    return Holds(call("or", call("is_null", text), call("is_not_null", value)), f"{field.name} is {field.type}")
+    readable: Expr = call("is_not_null", cast(text, field.type, safe=True))
+    if isinstance(field.type, Decimal | Money):
+        scale = field.type.scale if isinstance(field.type, Decimal) else MONEY_SCALE
+        # A cast rounds, and what comes in is never narrowed without a word (Seed 0 §1): no digit past the scale.
+        lost = call("rlike", text, literal(f"[.][0-9]{{{scale}}}[0-9]*[1-9]|[eE]"))
+        readable = call("and", readable, call("not", lost))
+    return Holds(call("or", call("is_null", text), readable), f"{field.name} is {field.type}")
 
 
 def questions(contract: TableContract, *, proofs: Iterable[Proof] = (), now: datetime) -> tuple[Assertion, ...]:

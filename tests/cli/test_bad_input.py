@@ -117,6 +117,13 @@ CSV = {
     "a short row": ("2,MX,2.50", "2,MX", 4, "error[E033]: ", "sales.csv"),
     "a long row": ("2,MX,2.50", "2,MX,2.50,9", 4, "error[E033]: ", "sales.csv"),
     "an open quote": ("2,MX,2.50", '2,"MX,2.50', 4, "error[E033]: ", "sales.csv"),
+    "digits past the cent": (
+        "2,MX,2.50",
+        "2,MX,2.505",
+        3,
+        "error[E080]: 1 row has text that is no money(EUR)",
+        "= 2.505",
+    ),
     "a number that is none": ("2,MX,2.50", "2,MX,two", 3, "error[E080]: 1 row has text that is no money(EUR)", "= two"),
     "a null": ("2,MX,2.50", "2,,2.50", 3, "error[E081]: 1 row has a null in `country`", "id = 2"),
     "a value outside": ("2,MX,2.50", "2,FR,2.50", 3, "error[E082]: 1 row has a value of `country` outside", "FR"),
