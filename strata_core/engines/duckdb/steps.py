@@ -6,7 +6,7 @@ A `Step` stands for the rows of a relation. While its clauses allow, the next no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -14,7 +14,6 @@ from sqlglot import exp
 from . import sql
 from .sql import SqlExpr
 
-Names = Callable[[str], SqlExpr]
 NO_LIMIT = 2**63 - 1
 
 
