@@ -20,9 +20,8 @@ from strata_dagster.dbt import with_data_versions
 
 ROOT = Path(__file__).resolve().parent
 
-# `.venv/bin/dagster` runs without its environment being activated: dbt lies beside Python, not on the PATH, and
-# dagster-dbt looks for it there, both to parse (under `dagster dev`) and to build.
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+# `.venv/bin/dagster` runs without its environment being activated: dbt lies beside Python, not on the PATH.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
 dbt_project = DbtProject(project_dir=ROOT / "dbt_project")
 dbt_project.prepare_if_dev()
