@@ -75,7 +75,7 @@ def main(rows: int) -> None:
             wrote = time.perf_counter() - started
             paths = tuple(folder / f"run{run}" / part.path for part in written.parts)
             started = time.perf_counter()
-            report = pin(engine, ParquetTable(paths, schema_columns), contract(), now=datetime.now(UTC))
+            report = pin(engine, ParquetTable(paths, schema_columns, ours=True), contract(), now=datetime.now(UTC))
             pinned = time.perf_counter() - started
             assert report.passed, report.markdown()
             if run:

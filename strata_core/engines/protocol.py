@@ -21,10 +21,15 @@ if TYPE_CHECKING:  # pyarrow takes 0.2 s to import, and a plan reads no row
 
 @dataclass(frozen=True, slots=True)
 class ParquetTable:
-    """Parquet files of one schema, read in the order given."""
+    """Parquet files of one schema, read in the order given.
+
+    `ours` says that the store's writer has just made them, so that the null counts of their footers are believed;
+    what comes from elsewhere is read.
+    """
 
     paths: tuple[Path, ...]
     columns: tuple[Column, ...]
+    ours: bool = False
 
 
 @dataclass(frozen=True, slots=True)

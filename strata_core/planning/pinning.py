@@ -81,7 +81,7 @@ def pin_candidate(
     """
     columns = model.relation.schema.columns
     contract = promised(model) or TableContract(model.name, ())
-    table = ParquetTable(candidate.paths, columns)
+    table = ParquetTable(candidate.paths, columns, ours=True)
     also = [a for a in model.assertions if isinstance(a, Holds)]
     return pin(engine, table, contract, now=now, proofs=model.proofs, also=also, masked=hidden)
 

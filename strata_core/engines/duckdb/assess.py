@@ -1,9 +1,9 @@
 """The write pin's questions (Seed 0 §5 C) answered on data: one aggregate query, and one for each `Unique`.
 
-Counts of nulls, sets, predicates and the latest instants come from one pass; it leaves out the columns of which the
-Parquet footers already say that they hold no null. Uniqueness is read off neighbours where the rows are sorted by the
-columns, as artifacts are: no memory, and a tenth of the time of grouping; else the rows are grouped, which spills.
-Samples are queried only where there are offenders.
+Counts of nulls, sets, predicates and the latest instants come from one pass; it leaves out the columns of which
+Parquet footers of our own making say that they hold no null. Uniqueness is read off neighbours where the rows are
+sorted by the columns, as artifacts are: no memory, and a tenth of the time of grouping; else the rows are grouped,
+which spills. Samples are queried only where there are offenders.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def assess(
     columns = {c.name: c for c in table.columns}
     source = source_of(table, connection, f"{sql.RESERVED}source")
     data = Data(table, columns, distinct_spellings(columns), source, connection)
-    counts = _count(data, assertions, without_nulls(table) if isinstance(table, ParquetTable) else frozenset())
+    sound = without_nulls(table) if isinstance(table, ParquetTable) and table.ours else frozenset[str]()
+    counts = _count(data, assertions, sound)
     measured = []
     for assertion, found in zip(assertions, counts[1:], strict=True):
         match assertion:
