@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from strata_core.diagnostics import Diagnostic, Related, Span
-
+from ..diagnostics import Diagnostic, Related, Span
 from . import ast
 from .literals import (
     INT_MAX,

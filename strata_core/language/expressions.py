@@ -6,8 +6,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
-from strata_core.diagnostics import Diagnostic
-
+from ..diagnostics import Diagnostic
 from . import ast
 from .literals import INT_MAX, int_range
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from strata_core.diagnostics import Diagnostic, Span
-
+from ..diagnostics import Diagnostic, Span
 from . import ast
 
 Report = Callable[[Diagnostic], None]

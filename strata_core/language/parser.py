@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from strata_core.diagnostics import Diagnostic, Span, has_errors
-
+from ..diagnostics import Diagnostic, Span, has_errors
 from . import ast
 from .build import ACTIONS
 from .expressions import check_expressions

@@ -10,8 +10,7 @@ from bisect import bisect_right
 from functools import cache
 from typing import NamedTuple
 
-from strata_core.diagnostics import Span
-
+from ..diagnostics import Span
 from .tables import Tables
 
 ERROR = -1

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, get_args
 
-from strata_core.diagnostics import Diagnostic, Related
-from strata_core.diagnostics.suggest import nearest
-
+from ..diagnostics import Diagnostic, Related
+from ..diagnostics.suggest import nearest
 from . import ast
 from .lalr import accepted
 from .scanner import Lines, Problem, Token

@@ -12,8 +12,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from strata_core.diagnostics import Diagnostic, StrataError
-
+from ..diagnostics import Diagnostic, StrataError
 from .document import JSON
 from .manifest import Field
 

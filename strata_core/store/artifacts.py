@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strata_core.diagnostics import Diagnostic
-
+from ..diagnostics import Diagnostic
 from . import disk
 from .manifest import ColumnStatistics, Manifest, Part
 

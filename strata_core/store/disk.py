@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from strata_core.diagnostics import Diagnostic, StrataError
+from ..diagnostics import Diagnostic, StrataError
 
 _TEMPORARY = ".tmp-"
 """Prefix of files that are being written; a killed writer leaves them and readers pass them by."""

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from strata_core.diagnostics import Diagnostic, StrataError
-
+from ..diagnostics import Diagnostic, StrataError
 from .document import JSON
 from .instant import Instant, next_instant, parse, spell
 from .log import CommitLog, Entry, LogConflictError

@@ -14,8 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from strata_core.diagnostics import Diagnostic, StrataError
-
+from ..diagnostics import Diagnostic, StrataError
 from . import disk
 from .document import JSON, from_text, to_text
 from .instant import Instant, next_instant, parse, spell

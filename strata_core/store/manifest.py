@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from strata_core.diagnostics import Diagnostic, StrataError
-
+from ..diagnostics import Diagnostic, StrataError
 from . import disk
 from .document import JSON, from_text, to_text
 from .instant import Instant, parse, spell

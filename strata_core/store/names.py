@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from strata_core.diagnostics import Diagnostic, StrataError
+from ..diagnostics import Diagnostic, StrataError
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 NAME_RULE = "a letter or _, then letters, digits and _, 128 characters at most"

@@ -18,8 +18,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from strata_core.diagnostics import Diagnostic, StrataError
-
+from ..diagnostics import Diagnostic, StrataError
 from . import disk, manifest
 from .artifacts import Artifact, Candidate
 from .document import JSON

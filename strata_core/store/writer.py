@@ -20,8 +20,7 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from strata_core.diagnostics import Diagnostic, StrataError
-
+from ..diagnostics import Diagnostic, StrataError
 from . import digest, disk
 from .arrow_schema import stored_schema
 from .digest import BLOCK_ROWS

@@ -5,8 +5,7 @@ from __future__ import annotations
 import typing
 from dataclasses import dataclass
 
-from strata_core.diagnostics import Span
-
+from ...diagnostics import Span
 from .expressions import Expr, Name
 from .fields import Entry, FieldDecl, TypeExpr
 from .statements import Freshness, Statement

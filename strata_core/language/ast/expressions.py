@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 from dataclasses import dataclass
 
-from strata_core.diagnostics import Span
+from ...diagnostics import Span
 
 ComparisonOp = typing.Literal["==", "!=", "<", "<=", ">", ">="]
 ArithmeticOp = typing.Literal["+", "-", "*", "/", "%", "||"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import typing
 from dataclasses import dataclass
 
-from strata_core.diagnostics import Span
-
+from ...diagnostics import Span
 from .expressions import ColumnRef, Duration, Expr, Literal, Name, SortKey
 
 JoinKind = typing.Literal["inner", "left", "full", "semi", "anti", "cross"]
