@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, Report
 from ..language import ast
-from .names import Report, duplicate
+from .names import duplicate
 
 
 @dataclass(frozen=True, slots=True)

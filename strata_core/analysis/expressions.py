@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from ..diagnostics import Diagnostic, Span
+from ..diagnostics import Diagnostic, Report, Span
 from ..language import ast
 from ..relation.expressions import Expr, call, cast, literal
 from ..types import Bool, Decimal, Money, Unknown
 from ..types.functions import CATALOG, Function, Kind, SignatureError
 from ..types.functions.operands import decimal_of
-from .names import Report, unknown
+from .names import unknown
 from .types import Domains, spelled_type
 
 BINARY = {

@@ -8,11 +8,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 from ..contract.model import ContractError, ContractField, Freshness, Mask, MaskRule, TableContract
-from ..diagnostics import Diagnostic, Span
+from ..diagnostics import Diagnostic, Report, Span
 from ..diagnostics.suggest import nearest
 from ..language import ast
 from ..types import UNKNOWN
-from .names import Report, duplicate
+from .names import duplicate
 from .types import Domains, resolve_type
 
 AGES: dict[str, timedelta | None] = {

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from ..diagnostics import Diagnostic, Related, Span
 from ..diagnostics.suggest import nearest
 from ..language import ast
-
-Report = Callable[[Diagnostic], None]
 
 MAX_LISTED = 8
 

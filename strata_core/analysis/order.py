@@ -10,9 +10,8 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..diagnostics import Diagnostic, Related
+from ..diagnostics import Diagnostic, Related, Report
 from ..language import ast
-from .names import Report
 
 
 @dataclass(frozen=True, slots=True)

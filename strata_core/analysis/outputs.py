@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..contract.model import TableContract
+from ..diagnostics import Report
 from ..language import ast
 from ..relation.build import ref
 from ..relation.expressions import Expr, Literal, coerce
@@ -17,7 +18,7 @@ from ..relation.nodes import Relation
 from ..types import Decimal, Unknown, widens
 from ..types.functions.operands import decimal_of
 from .expressions import Context, expression, unresolved
-from .names import Report, duplicate, unknown
+from .names import duplicate, unknown
 from .scope import Scope, fresh, table_columns
 from .state import Rows, Surroundings, context
 from .windows import compute_windows

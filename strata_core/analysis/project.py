@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from ..contract.authoring import lint
 from ..contract.model import TableContract
-from ..diagnostics import Diagnostic, has_errors, in_order
+from ..diagnostics import Diagnostic, Report, has_errors, in_order
 from ..language import ast
 from ..relation.build import scan
 from .compiled import CompiledModel, CompiledProject, Pipeline, Resource, Source
 from .declarations import Declarations, collect
 from .fields import table_contract
 from .model import compile_model
-from .names import Report, unknown
+from .names import unknown
 from .order import order, reads
 from .scope import Table
 from .sources import resolve_resource, resolve_source

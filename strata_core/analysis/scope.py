@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, Report
 from ..language import ast
 from ..relation.nodes import Relation
-from .names import Report, listed, unknown
+from .names import listed, unknown
 
 Columns = Mapping[str, str | None]
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, Report
 from ..language import ast
 from ..relation.build import filter_rows, ref
 from ..relation.expressions import Expr
 from .compiled import OptionValue, Resource, ResourceKind, Source
 from .expressions import Context, predicate
 from .fields import freshness_of, table_contract
-from .names import Report
 from .scope import Table, resolve, scope_of
 from .tables import promised_table
 from .types import Domains

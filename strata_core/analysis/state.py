@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..contract.model import TableContract
-from ..diagnostics import Span
+from ..diagnostics import Report, Span
 from ..language import ast
 from ..relation.build import project, ref
 from ..relation.expressions import Call, Cast, ColumnRef, Expr, Literal, SortKey, columns_read
 from ..relation.nodes import Item, Relation
 from .compiled import JoinExpectation
 from .expressions import Context
-from .names import Report
 from .scope import Scope, Table, resolve
 from .types import Domains
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, Report
 from ..language import ast
 from ..types import (
     TYPE_NAMES,
@@ -28,7 +28,7 @@ from ..types import (
     parse_type,
 )
 from ..types.spelling import SIMPLE
-from .names import Report, duplicate, unknown
+from .names import duplicate, unknown
 
 Domains = Mapping[str, ValueType]
 

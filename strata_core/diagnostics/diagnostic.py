@@ -6,6 +6,7 @@ exception, where a caller asked for a result that cannot exist.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -71,6 +72,10 @@ class Diagnostic:
     def blocks(self) -> bool:
         """Whether this finding blocks compilation, publication or promotion (Seed 2, "Diagnostics")."""
         return self.severity is Severity.ERROR
+
+
+Report = Callable[[Diagnostic], None]
+"""Where a pass puts what it finds."""
 
 
 class StrataError(Exception):

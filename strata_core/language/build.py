@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..diagnostics import Diagnostic, Related, Span
+from ..diagnostics import Diagnostic, Related, Report, Span
 from . import ast
 from .literals import (
     INT_MAX,
     Action,
-    Report,
     constant,
     duration,
     float_literal,

@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..diagnostics import Diagnostic, Span
+from ..diagnostics import Diagnostic, Report, Span
 from . import ast
 
-Report = Callable[[Diagnostic], None]
 Action = Callable[[list[Any], Span, Report], Any]
 
 INT_MAX = 2**63 - 1

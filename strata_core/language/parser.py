@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from ..diagnostics import Diagnostic, Span, has_errors
+from ..diagnostics import Diagnostic, Report, Span, has_errors
 from . import ast
 from .build import ACTIONS
 from .expressions import check_expressions
 from .lalr import Failure, parse
-from .literals import Report
 from .scanner import ERROR, Lines, Token, scan
 from .syntax_errors import broken, lexical_error, syntax_error
 from .tables import Tables, load_tables
