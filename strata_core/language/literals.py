@@ -49,7 +49,7 @@ def text_name(c: list[Any], span: Span, report: Report) -> ast.Name:
 
 
 def int_value(digits: str, span: Span, report: Report, limit: int = INT_MAX + 1) -> int:
-    """The number, or 0 and E003 beyond `limit` (2⁶³ is left for `check_expression`: it may stand under a minus)."""
+    """The number, or 0 and E003 beyond `limit` (2⁶³ is left for `limits.py`: it may stand under a minus)."""
     digits = digits.replace("_", "").lstrip("0") or "0"
     if len(digits) <= 19 and int(digits) <= limit:
         return int(digits)

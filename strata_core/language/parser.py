@@ -14,8 +14,8 @@ from typing import NamedTuple
 from ..diagnostics import Diagnostic, Report, Span, has_errors
 from . import ast
 from .build import ACTIONS
-from .expressions import check_expressions
 from .lalr import Failure, parse
+from .limits import check_limits
 from .scanner import ERROR, Lines, Token, scan
 from .syntax_errors import broken, lexical_error, syntax_error
 from .tables import Tables, load_tables
@@ -144,7 +144,7 @@ def _declaration(chunk: Chunk, lines: Lines, tables: Tables, report: Report) -> 
             found.append(syntax_error(chunk.tokens, chunk.after, parsed.position, lines, tables))
         else:
             node = parsed
-            found += check_expressions(parsed, MAX_NESTING)
+            found += check_limits(parsed, MAX_NESTING)
     for diagnostic in found:
         report(diagnostic)
     return broken(chunk.tokens, lines, tables) if has_errors(found) or node is None else node

@@ -11,7 +11,7 @@ from . import ast
 from .literals import INT_MAX, int_range
 
 
-def check_expressions(declaration: ast.Declaration, max_depth: int) -> list[Diagnostic]:
+def check_limits(declaration: ast.Declaration, max_depth: int) -> list[Diagnostic]:
     """E001 where the tree of `declaration` is deeper than `max_depth`, E003 for the literal 2⁶³ without a minus.
 
     Walks with a list of its own, so that it holds whatever the depth.
