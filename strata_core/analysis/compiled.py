@@ -54,8 +54,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class JoinExpectation:
-    """An `expect` that the keys do not prove: no two rows of `relation` agree on all `columns` (rows with a
-    null in one of them are not compared), else E087 at run time."""
+    """An `expect` that the keys do not prove: no two rows of `relation`, which is canonical, agree on all `columns`
+    (rows with a null in one of them are not compared), else E087 at run time."""
 
     relation: Relation
     columns: tuple[str, ...]

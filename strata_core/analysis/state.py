@@ -25,7 +25,6 @@ class Surroundings:
     domains: Domains
     contract: TableContract | None
     report: Report
-    broken_names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

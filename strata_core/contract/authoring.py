@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from types import MappingProxyType
 
 from ..diagnostics import Diagnostic, Related, Severity, Span
@@ -62,12 +61,8 @@ class Conformance:
 
     @property
     def assertions(self) -> tuple[Assertion, ...]:
-        """What is left to measure, whenever that is."""
-        return _questions(self.asserted, None)
-
-    def assertions_at(self, now: datetime) -> tuple[Assertion, ...]:
-        """What is left to measure at `now`: freshness too, whose bound moves with the clock."""
-        return _questions(self.asserted, now)
+        """What is left to measure, whenever that is: all but freshness, whose bound moves with the clock."""
+        return tuple(q for p in self.asserted if (q := p.question()) is not None)
 
 
 def proven(proofs: Iterable[Proof]) -> frozenset[Fact]:
@@ -305,10 +300,6 @@ def _source(column: Column) -> str:
 def _filtered(column: Column, schema: Schema) -> str:
     filtered = {(e.node, e.column) for e in schema.edges if e.role is Role.FILTER}
     return ", after a filter on it" if any((o.node, o.column) in filtered for o in column.origins) else ""
-
-
-def _questions(asserted: Iterable[Promise], now: datetime | None) -> tuple[Assertion, ...]:
-    return tuple(q for p in asserted if (q := p.question(now)) is not None)
 
 
 def _listed(items: list[str]) -> str:

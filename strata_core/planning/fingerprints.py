@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..analysis.compiled import CompiledModel, CompiledProject, Source
-from ..relation.canonical import canonical, fingerprint_form
+from ..relation.form import fingerprint_form
 from . import cache
 from .physical import artifact_relation
 from .project import Project, content_parts
@@ -52,8 +52,6 @@ def fingerprints(project: CompiledProject) -> dict[str, Fingerprint]:
     result: dict[str, Fingerprint] = {}
     sources = {name: source_fingerprint(source) for name, source in project.sources.items()}
     for name, model in project.models.items():
-        if name in project.broken:
-            continue
         held_to = promised(model)
         own, contract = _own(model), held_to.digest if held_to else ""
         local = digest(b"local", SEMANTICS_VERSION.encode(), own.encode(), contract.encode())
@@ -90,7 +88,7 @@ def address(local: str, inputs: Mapping[str, str]) -> str:
 def _own(model: CompiledModel) -> str:
     parts = [fingerprint_form(artifact_relation(model))]
     for expectation in model.expectations:
-        parts += [fingerprint_form(canonical(expectation.relation)), "\0".join(expectation.columns).encode()]
+        parts += [fingerprint_form(expectation.relation), "\0".join(expectation.columns).encode()]
     return digest(b"own", *parts)
 
 

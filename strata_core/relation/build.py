@@ -70,7 +70,7 @@ def project(input: Relation, items: Iterable[Item], *, renames: Transform = Tran
         if isinstance(item.expr, ColumnRef):
             aliases.setdefault(item.expr.name, item.name)
     keys = {frozenset(aliases[c] for c in key) for key in schema.keys if key <= aliases.keys()}
-    edges = schema.edges | conditional_edges([i.expr for i in items if not isinstance(i.expr, ColumnRef)], schema)
+    edges = schema.edges | _conditional_edges([i.expr for i in items if not isinstance(i.expr, ColumnRef)], schema)
     return Project(input, items, Schema(columns, minimal_keys(keys), edges))
 
 
@@ -168,7 +168,7 @@ def sort_rows(input: Relation, keys: Iterable[SortKey]) -> Sort:
     """The input in the order of `keys`."""
     keys = tuple(keys)
     schema = input.schema
-    return Sort(input, keys, replace_edges(schema, edges_of([k.expr for k in keys], schema, Role.SORT)))
+    return Sort(input, keys, _with_edges(schema, edges_of([k.expr for k in keys], schema, Role.SORT)))
 
 
 def limit_rows(input: Relation, keys: Iterable[SortKey], offset: int, count: int) -> Limit:
@@ -177,7 +177,7 @@ def limit_rows(input: Relation, keys: Iterable[SortKey], offset: int, count: int
         raise ValueError("offset and count are not negative")
     schema = input.schema
     order = total_order(tuple(keys), schema)
-    limited = replace_edges(schema, edges_of([k.expr for k in keys], schema, Role.SORT))
+    limited = _with_edges(schema, edges_of([k.expr for k in keys], schema, Role.SORT))
     if count <= 1:
         limited = Schema(limited.columns, frozenset({frozenset()}), limited.edges)
     return Limit(input, order, offset, count, limited)
@@ -193,7 +193,7 @@ def total_order(keys: tuple[SortKey, ...], schema: Schema) -> tuple[SortKey, ...
     return keys + tuple(SortKey(ColumnRef(n, schema[n].inferred)) for n in rest if n not in given)
 
 
-def replace_edges(schema: Schema, more: frozenset[RowEdge]) -> Schema:
+def _with_edges(schema: Schema, more: frozenset[RowEdge]) -> Schema:
     """`schema` with further row-shaping edges."""
     return Schema(schema.columns, schema.keys, schema.edges | more)
 
@@ -229,7 +229,7 @@ def edges_of(exprs: Iterable[Expr], schema: Schema, role: Role) -> frozenset[Row
     return frozenset(RowEdge(o.node, o.column, role) for n in names for o in schema[n].origins)
 
 
-def conditional_edges(exprs: Iterable[Expr], schema: Schema) -> frozenset[RowEdge]:
+def _conditional_edges(exprs: Iterable[Expr], schema: Schema) -> frozenset[RowEdge]:
     """Edges of the conditions of `case` and `if`: they choose a value without being part of it."""
     conditions: list[Expr] = []
     stack = list(exprs)
@@ -283,19 +283,3 @@ def _joined(column: Column) -> Column:
 def _require_bool(predicate: Expr) -> None:
     if not isinstance(predicate.inferred.type, Bool):
         raise ValueError(f"a predicate is bool, not {predicate.inferred.type}")
-
-
-__all__ = [
-    "aggregate_rows",
-    "edges_of",
-    "equal_pairs",
-    "filter_rows",
-    "join",
-    "limit_rows",
-    "project",
-    "ref",
-    "scan",
-    "sort_rows",
-    "total_order",
-    "window_rows",
-]

@@ -1,4 +1,4 @@
-"""A smaller relation with the same rows: what engines run (`fingerprint_form`, from form.py, is what is hashed).
+"""A smaller relation with the same rows: what engines run, and what form.py hashes.
 
 Rewrites, each of which keeps rows, columns, types and order:
 
@@ -31,7 +31,6 @@ from .expressions import (
     conjuncts,
     literal,
 )
-from .form import fingerprint_form
 from .nodes import (
     Aggregate,
     AggregateItem,
@@ -294,6 +293,3 @@ def _inferred(node: Call, args: Sequence[Expr]) -> Inferred:
         # The arguments stand cast as the rule asked; where it does not read them so, nothing is known.
         return Inferred(node.inferred.type, nullable=True)
     return Inferred(node.inferred.type, result.nullable, result.values, result.nonzero)
-
-
-__all__ = ["MAX_DEPTH", "MAX_SIZE", "canonical", "fingerprint_form"]

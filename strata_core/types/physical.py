@@ -9,7 +9,6 @@ from __future__ import annotations
 import pyarrow as pa
 
 from .inferred import Inferred
-from .spelling import parse_type
 from .values import (
     MONEY_SCALE,
     Array,
@@ -65,9 +64,3 @@ def arrow_type(type_: ValueType) -> pa.DataType:
 def arrow_field(name: str, inferred: Inferred) -> pa.Field:
     """The Arrow field of a column, its Strata type spelled in the metadata."""
     return pa.field(name, arrow_type(inferred.type), inferred.nullable, {TYPE_KEY: str(inferred.type).encode()})
-
-
-def strata_type(field: pa.Field) -> ValueType | None:
-    """The value type written in a field's metadata, or `None` for data that Strata did not write."""
-    spelled = (field.metadata or {}).get(TYPE_KEY)
-    return parse_type(spelled.decode()) if spelled else None

@@ -162,8 +162,6 @@ ValueType = (
     Int64 | Float64 | Decimal | String | Bool | Date | Timestamp | Uuid | Json | Money | Array | Map | Struct | Unknown
 )
 
-Numeric = Int64 | Float64 | Decimal
-
 INT64 = Int64()
 FLOAT64 = Float64()
 STRING = String()

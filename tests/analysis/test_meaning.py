@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strata_core.relation.canonical import canonical, fingerprint_form
+from strata_core.relation.canonical import canonical
+from strata_core.relation.form import fingerprint_form
 
 from .programs import model
 

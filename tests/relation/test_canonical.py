@@ -22,7 +22,7 @@ from strata_core.relation.build import (
     sort_rows,
     window_rows,
 )
-from strata_core.relation.canonical import MAX_DEPTH, MAX_SIZE, canonical, fingerprint_form
+from strata_core.relation.canonical import MAX_DEPTH, MAX_SIZE, canonical
 from strata_core.relation.expressions import (
     Call,
     Expr,
@@ -34,6 +34,7 @@ from strata_core.relation.expressions import (
     walk,
     window,
 )
+from strata_core.relation.form import fingerprint_form
 from strata_core.relation.nodes import (
     Aggregate,
     AggregateItem,

@@ -110,7 +110,7 @@ def text_of(value: Value) -> str:
             return str(value)
 
 
-def _no(value: Value, what: str) -> NoReturn:
+def _no(what: str) -> NoReturn:
     raise MisfitError(f"the value is no {what}")
 
 
@@ -120,14 +120,14 @@ def _to_int(value: Value) -> int:
             return int(value)
         case float():
             if not math.isfinite(value):
-                _no(value, "int64")
+                _no("int64")
             return round(value)
         case decimal.Decimal():
             return int(value.to_integral_value(decimal.ROUND_HALF_UP, EXACT))
         case str() if _INT.fullmatch(value):
-            return int(value) if len(value) < 4000 else _no(value, "int64")
+            return int(value) if len(value) < 4000 else _no("int64")
         case _:
-            _no(value, "int64, which is written as digits")
+            _no("int64, which is written as digits")
 
 
 def _to_float(value: Value) -> float:
@@ -137,10 +137,10 @@ def _to_float(value: Value) -> float:
         case str() if _FLOAT.fullmatch(value):
             number = float(value)
             if math.isinf(number) and "i" not in value.lower():
-                _no(value, "float64: it is too large")
+                _no("float64: it is too large")
             return number
         case _:
-            _no(value, "float64, which is written as in `-1.5` or `1e9`")
+            _no("float64, which is written as in `-1.5` or `1e9`")
 
 
 def _to_decimal(value: Value) -> decimal.Decimal:
@@ -149,12 +149,12 @@ def _to_decimal(value: Value) -> decimal.Decimal:
             return decimal.Decimal(value)
         case float():
             if not math.isfinite(value):
-                _no(value, "decimal")
+                _no("decimal")
             return decimal.Decimal(repr(value))
         case str() if _DECIMAL.fullmatch(value) and len(value) < 700:
             return decimal.Decimal(value)
         case _:
-            _no(value, "decimal, which is written as in `-1.50`")
+            _no("decimal, which is written as in `-1.50`")
 
 
 def _read_bool(text: str) -> bool:
@@ -164,13 +164,13 @@ def _read_bool(text: str) -> bool:
         case "false":
             return False
         case _:
-            _no(text, "bool, which is written `true` or `false`")
+            _no("bool, which is written `true` or `false`")
 
 
 def _read_date(text: str) -> datetime.date:
     match = _DATE.fullmatch(text)
     if match is None:
-        _no(text, "date, which is written YYYY-MM-DD")
+        _no("date, which is written YYYY-MM-DD")
     try:
         return datetime.date(int(match[1]), int(match[2]), int(match[3]))
     except ValueError as error:
@@ -183,7 +183,7 @@ def _read_timestamp(text: str) -> datetime.datetime:
         return datetime.datetime(day.year, day.month, day.day)
     match = _TIME.fullmatch(text[11:])
     if match is None or text[10] not in " T":
-        _no(text, "timestamp, which is written YYYY-MM-DD HH:MM:SS")
+        _no("timestamp, which is written YYYY-MM-DD HH:MM:SS")
     hour, minute, second = int(match[1]), int(match[2]), int(match[3] or 0)
     try:
         return datetime.datetime(
@@ -196,13 +196,13 @@ def _read_timestamp(text: str) -> datetime.datetime:
 def _read_uuid(text: str) -> str:
     lower = text.lower()
     if _UUID.fullmatch(lower) is None:
-        _no(text, "uuid, which is written as 32 hexadecimal digits in five groups")
+        _no("uuid, which is written as 32 hexadecimal digits in five groups")
     return lower
 
 
 def _read_json(text: str) -> str:
-    def constant(name: str) -> NoReturn:
-        _no(name, "JSON value")
+    def constant(_: str) -> NoReturn:
+        _no("JSON value")
 
     try:
         json.loads(text, parse_constant=constant)

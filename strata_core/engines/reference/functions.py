@@ -1,7 +1,7 @@
 """The meaning of every scalar function of the catalog: one table from its name to a Python function.
 
 `STRICT` functions are null as soon as one argument is and are called with values only; `NULL_AWARE` ones see
-nulls. `and or if case coalesce` are evaluated in `interpreter.py`, since they leave operands out.
+nulls. `and or if case coalesce` are evaluated in `evaluate.py`, since they leave operands out.
 """
 
 from __future__ import annotations
