@@ -15,7 +15,7 @@ from dagster import AssetCheckResult, AssetExecutionContext, AssetObservation, F
 
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.apply import apply_plan
-from strata_core.planning.project import Project, compile_, open_project
+from strata_core.planning.project import Project, compile_sound, open_project
 from strata_core.planning.results import Finished, Outcome, Published, Started
 from strata_core.planning.workspace import Workspace, open_workspace
 
@@ -68,11 +68,7 @@ class StrataApplication:
         return (yield from self._carried_out(workspace, selection))
 
     def _workspace(self, project: Project) -> Workspace:
-        compiled = compile_(project)
-        errors = [d for d in compiled.diagnostics if d.blocks]
-        if errors:
-            raise StrataError(*errors)
-        workspace = open_workspace(project, self.environment, compiled)
+        workspace = open_workspace(project, self.environment, compile_sound(project))
         workspace.store.sweep_staging()
         return workspace
 

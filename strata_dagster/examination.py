@@ -9,8 +9,7 @@ from dagster import AssetCheckResult, AssetCheckSeverity, AssetKey, MetadataValu
 
 from strata_core.contract.rules import spelled_age
 from strata_core.planning.health import Health, examine
-from strata_core.planning.preview import hidden_columns
-from strata_core.planning.project import Project, compile_
+from strata_core.planning.project import Project
 from strata_core.planning.workspace import make_engine
 from strata_core.store.instant import spell
 
@@ -25,10 +24,9 @@ def examined(
 
     After an apply it does not: what was just published was pinned, and the rest was when it was published.
     """
-    hidden = hidden_columns(compile_(project)) if again else {}
     engine = make_engine(project.config.engine, project) if again else None
     for model, key in checks.items():
-        health = examine(project, environment, model, datetime.now(UTC), engine=engine, hidden=hidden.get(model))
+        health = examine(project, environment, model, datetime.now(UTC), engine=engine)
         yield AssetCheckResult(
             passed=health.sound,
             asset_key=key,

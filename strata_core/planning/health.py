@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -19,7 +19,7 @@ from ..store.store import Store
 from ..types import Inferred
 from .environments import published_environment
 from .project import Project
-from .provenance import pin_of
+from .provenance import hidden_of, pin_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +48,19 @@ class Health:
         return bool(self.faults) and all(d.code == "E085" for d in self.faults)
 
 
-def examine(
-    project: Project,
-    environment: str,
-    model: str,
-    now: datetime,
-    *,
-    engine: Engine | None,
-    hidden: Set[str] | None = frozenset(),
-) -> Health:
+def examine(project: Project, environment: str, model: str, now: datetime, *, engine: Engine | None) -> Health:
     """The health of `model` in `environment` at `now` (UTC): E095, E094, E092, E080 to E088 as faults.
 
     With an `engine` every byte is compared and every promise is asked of the rows again, also those that the
-    compiler had proven; without, only what takes no time: presence, size and age. `hidden` names columns whose
-    values are not to be shown besides those that the contract hides, `None` all of them.
+    compiler had proven; without, only what takes no time: presence, size and age.
     """
     try:
-        return _examine(project, environment, model, now, engine, hidden)
+        return _examine(project, environment, model, now, engine)
     except StrataError as error:
         return Health(model, error.diagnostics)
 
 
-def _examine(
-    project: Project, environment: str, model: str, now: datetime, engine: Engine | None, hidden: Set[str] | None
-) -> Health:
+def _examine(project: Project, environment: str, model: str, now: datetime, engine: Engine | None) -> Health:
     pointer = published_environment(project, environment).head().models.get(model)
     if pointer is None:
         message = f"`{model}` is not published in {environment}"
@@ -90,18 +79,16 @@ def _examine(
     if engine is None or contract is None:
         return Health(model, old, pointer, artifact, pin_of(artifact.manifest), age)
     try:
-        report = _pinned(engine, artifact, contract, now, hidden)
+        report = _pinned(engine, artifact, contract, now)
     except StrataError as error:
         return Health(model, error.diagnostics, pointer, artifact, age=age)
     return Health(model, (*report.diagnostics(), *old), pointer, artifact, report, age)
 
 
-def _pinned(
-    engine: Engine, artifact: Artifact, contract: TableContract, now: datetime, hidden: Set[str] | None
-) -> PinReport:
+def _pinned(engine: Engine, artifact: Artifact, contract: TableContract, now: datetime) -> PinReport:
     columns = tuple(Column(f.name, Inferred(f.type, f.nullable)) for f in contract.fields)
-    masked = frozenset(contract.names) if hidden is None else hidden
-    return pin(engine, ParquetTable(artifact.paths, columns), contract, now=now, masked=masked)
+    table = ParquetTable(artifact.paths, columns)
+    return pin(engine, table, contract, now=now, masked=hidden_of(artifact.manifest))
 
 
 def published_contract(artifact: Artifact) -> TableContract | None:

@@ -1,0 +1,36 @@
+"""Previews show a few rows as text, and nothing that a contract hides anywhere upstream."""
+
+from __future__ import annotations
+
+from strata_core.planning.preview import Preview, hidden_columns, preview
+
+MASKED = "‹masked›"
+
+
+def shown(shop, model: str, most: int = 5) -> Preview:
+    workspace = shop.workspace()
+    artifact = workspace.store.artifact(model, workspace.store.environment("prod").head().models[model])
+    return preview(workspace.store, artifact, workspace.compiled, most)
+
+
+def test_columns_stand_as_in_the_model_and_classified_values_are_masked(shop) -> None:
+    shop.apply()
+    assert shown(shop, "enriched", 2) == Preview(
+        ("order_id", "country", "email", "amount", "placed"),
+        (("1", "ES", MASKED, "12.50", "2026-01-01"), ("2", "ES", MASKED, "7.25", "2026-01-02")),
+    )
+
+
+def test_what_is_made_of_a_hidden_value_is_hidden_too(shop) -> None:
+    shop.write(
+        "models/derived.strata",
+        'model derived { from enriched select { order_id, shout = upper(email), mail = email || "!", amount } }',
+    )
+    shop.apply()
+    assert hidden_columns(shop.workspace().compiled)["derived"] == {"shout", "mail"}
+    assert shown(shop, "derived", 1).rows == (("1", MASKED, MASKED, "12.50"),)
+
+
+def test_fewer_rows_than_asked_are_all_shown(shop) -> None:
+    shop.apply()
+    assert len(shown(shop, "top").rows) == 1
