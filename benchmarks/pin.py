@@ -70,6 +70,7 @@ def main(rows: int) -> None:
         ratios, pins, writes = [], [], []
         engine = DuckDBEngine(EngineSettings(memory_limit="1GiB"))
         for run in range(RUNS + 1):
+            (folder / f"run{run}").mkdir()
             started = time.perf_counter()
             written = write_parts(folder / f"run{run}", table.schema, table.to_batches())
             wrote = time.perf_counter() - started
@@ -82,10 +83,9 @@ def main(rows: int) -> None:
                 ratios.append(pinned / wrote)
                 pins.append(pinned)
                 writes.append(wrote)
-    print(
-        f"| write pin, {rows:,} rows × {len(TYPES)} columns, against writing that Parquet | "
-        f"{statistics.median(pins):.2f} s | {statistics.median(writes):.2f} s | {statistics.median(ratios):.2f} | ≤ 0.20 |"
-    )
+    pinned, wrote, ratio = map(statistics.median, (pins, writes, ratios))
+    what = f"write pin, {rows:,} rows × {len(TYPES)} columns, against writing that Parquet"
+    print(f"| {what} | {pinned:.2f} s | {wrote:.2f} s | {ratio:.2f} | ≤ 0.20 |")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import struct
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
@@ -88,7 +89,7 @@ def _streams(array: pa.Array) -> Iterator[memoryview]:
     yield _slots(pc.cast(pc.is_valid(array), pa.uint8())) if array.null_count else _EMPTY
     type_, types = array.type, pa.types
     if types.is_boolean(type_):
-        yield _slots(pc.cast(_filled(array, False), pa.uint8()))
+        yield _slots(pc.cast(_filled(array), pa.uint8()))
     elif types.is_string(type_) or types.is_binary(type_):
         yield from _text(array)
     elif types.is_struct(type_):
@@ -99,19 +100,23 @@ def _streams(array: pa.Array) -> Iterator[memoryview]:
     elif types.is_list(type_) or types.is_map(type_):
         yield from _nested(array)
     elif types.is_floating(type_):
-        yield _slots(_filled(_normal_floats(array), 0.0))
+        yield _slots(_filled(_normal_floats(array)))
     else:
-        yield _slots(_filled(array, _zero(type_)) if array.null_count else array)
+        yield _slots(_filled(array))
 
 
-def _filled(array: pa.Array, value: object) -> pa.Array:
-    return pc.fill_null(array, value) if array.null_count else array
+def _filled(array: pa.Array) -> pa.Array:
+    """`array` with the value whose bits are all zero (text: the empty one) for null."""
+    return pc.fill_null(array, _constant(array.type, b"")) if array.null_count else array
 
 
-def _zero(type_: pa.DataType) -> pa.Scalar:
-    """The value of a fixed-width type whose bits are all zero."""
-    zeros = pa.py_buffer(bytes(type_.bit_width // 8))
-    return pa.Array.from_buffers(type_, 1, [None, zeros])[0]
+def _constant(type_: pa.DataType, bits: bytes) -> pa.Scalar:
+    """The value of a type whose bits are `bits`, zeros behind them.
+
+    Made from buffers because `pa.scalar` imports pandas where that is installed: half a second of start-up.
+    """
+    bits = bits.ljust(32, b"\0")
+    return pa.Array.from_buffers(type_, 1, [None, *[pa.py_buffer(bits)] * (type_.num_buffers - 1)])[0]
 
 
 def _slots(array: pa.Array) -> memoryview:
@@ -125,10 +130,11 @@ def _bytes(buffer: pa.Buffer | None, start: int, length: int) -> memoryview:
 
 
 def _normal_floats(array: pa.Array) -> pa.Array:
-    values = pc.add(array, pa.scalar(0.0, array.type))  # -0.0 + 0.0 is 0.0
+    values = pc.add(array, _constant(array.type, b""))  # -0.0 + 0.0 is 0.0
     missing = pc.is_nan(values)
     if pc.any(missing).as_py():
-        values = pc.if_else(missing, pa.scalar(math.nan, array.type), values)
+        nan = struct.pack("<d" if array.type.bit_width == 64 else "<f", math.nan)
+        values = pc.if_else(missing, _constant(array.type, nan), values)
     return values
 
 
@@ -137,9 +143,9 @@ def _text(array: pa.Array) -> Iterator[memoryview]:
     start, end = _extent(array)
     if array.null_count and (pc.sum(lengths).as_py() or 0) != end - start:
         # Some null has bytes under it, which are no content: rebuild without them.
-        array = pc.fill_null(array, b"" if pa.types.is_binary(array.type) else "")
+        array = _filled(array)
         start, end = _extent(array)
-    yield _slots(_filled(lengths, 0))
+    yield _slots(_filled(lengths))
     yield _bytes(array.buffers()[2], start, end - start)
 
 
@@ -153,7 +159,7 @@ def _extent(array: pa.Array) -> tuple[int, int]:
 
 def _nested(array: pa.Array) -> Iterator[memoryview]:
     array = _as_list(array)
-    yield _slots(_filled(pc.list_value_length(array), 0))
+    yield _slots(_filled(pc.list_value_length(array)))
     yield from _streams(array.flatten())  # leaves out what stands under a null
 
 

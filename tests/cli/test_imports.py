@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = ("dagster", "dbt", "duckdb", "lark", "polars", "pyarrow", "rich", "sqlglot", "strata_core.analysis")
+HEAVY = ("dagster", "dbt", "duckdb", "lark", "pandas", "polars", "pyarrow", "rich", "sqlglot", "strata_core.analysis")
 
 PROGRAM = """
 import sys
@@ -51,3 +51,11 @@ def test_history_and_rollback_load_no_rows(cli):
 def test_a_plan_loads_no_engine(cli):
     cli("apply")
     assert set(loaded(cli, "plan")) & {"duckdb", "polars", "dagster", "sqlglot", "pyarrow"} == set()
+
+
+def test_an_apply_loads_its_engine_and_no_frame_library(cli):
+    """pyarrow imports pandas, where it is installed, for the mere making of a scalar: half a second."""
+    cli.write("strata.toml", '[project]\nname = "sales"\n')
+    found = loaded(cli, "apply")
+    assert {"duckdb", "pyarrow"} <= set(found)
+    assert {"pandas", "polars", "dagster"} & set(found) == set()
