@@ -51,7 +51,8 @@ def test_a_bad_batch_exits_with_1_keeps_the_last_known_good_and_the_repaired_one
     assert len(shop.live("paid")) == 3
     said = summary(shop)
     assert said.returncode == 1
-    assert "FAILED write_pin of paid: 1 violation: not published; version 1 of prod stays live" in said.stdout
+    assert "FAILED write_pin of paid: E082 1 row has a value of `country` outside" in said.stdout
+    assert "the run FAILED; 4 of 6 checks passed" in said.stdout
 
     shop.write("data/orders.csv", good_orders + "5,MX,2.00,\n")
     again = materialize(shop)
