@@ -15,6 +15,7 @@ from dagster import AssetCheckResult, AssetExecutionContext, AssetObservation, F
 
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.apply import apply_plan
+from strata_core.planning.plan import Plan
 from strata_core.planning.project import Project, compile_sound, open_project
 from strata_core.planning.results import Finished, Outcome, Published, Started
 from strata_core.planning.workspace import Workspace, open_workspace
@@ -59,21 +60,23 @@ class StrataApplication:
     def _applied(self, project: Project, selection: Selection) -> Generator[Told, None, Failure | None]:
         try:
             workspace = self._workspace(project)
+            plan = workspace.plan(selection.models, with_upstream=False, force=self.force)
         except StrataError as error:
             yield from (events.unknown(key, error.diagnostics) for key in selection.pins.values())
             return self._stopped(error, project)
         for name, key in selection.sources.items():
             if name in workspace.sources:
                 yield events.observation(key, workspace.sources[name])
-        return (yield from self._carried_out(workspace, selection))
+        return (yield from self._carried_out(workspace, selection, plan))
 
     def _workspace(self, project: Project) -> Workspace:
         workspace = open_workspace(project, self.environment, compile_sound(project))
         workspace.store.sweep_staging()
         return workspace
 
-    def _carried_out(self, workspace: Workspace, selection: Selection) -> Generator[Told, None, Failure | None]:
-        plan = workspace.plan(selection.models, with_upstream=False, force=self.force)
+    def _carried_out(
+        self, workspace: Workspace, selection: Selection, plan: Plan
+    ) -> Generator[Told, None, Failure | None]:
         log = RunLog(self.context.log, workspace.project)
         telling = Telling(workspace, selection, plan)
         happened = apply_plan(

@@ -189,6 +189,15 @@ def test_a_project_that_broke_after_it_was_loaded_fails_every_check(shop) -> Non
     assert "E021" in run.failure
 
 
+def test_a_model_that_left_the_project_after_it_was_loaded_is_named(shop) -> None:
+    assets = shop.assets()[:2]
+    shop.edit("models/rates.strata", "model rate ->", "model rates_now ->")
+    run = shop.run(assets=assets)
+    assert not run.success
+    assert run.verdicts == {name: (False, "ERROR") for name in ALL}
+    assert "E027" in run.failure
+
+
 def test_an_unselected_check_is_not_told_but_a_violation_still_fails_the_run(shop, bad_orders) -> None:
     shop.write("data/orders.csv", bad_orders)
     run = shop.run(selection=dg.AssetSelection.assets("paid").without_checks())
