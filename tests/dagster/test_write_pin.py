@@ -194,7 +194,7 @@ def test_a_model_that_left_the_project_after_it_was_loaded_is_named(shop) -> Non
     shop.edit("models/rates.strata", "model rate ->", "model rates_now ->")
     run = shop.run(assets=assets)
     assert not run.success
-    assert run.verdicts == {name: (False, "ERROR") for name in ALL}
+    assert run.verdicts == dict.fromkeys(ALL, (False, "ERROR"))
     assert "E027" in run.failure
 
 
