@@ -162,7 +162,10 @@ def _aggregated(
             columns[call] = fresh(call.function, taken)
             taken.add(columns[call])
     key_items = [Item(name, expr) for name, expr in keys.keys.items() if expr is not None]
-    relation = aggregate_rows(keys.before.relation, key_items, [AggregateItem(n, c) for c, n in columns.items()])
+    items = [AggregateItem(n, c) for c, n in columns.items()]
+    if not items and not key_items:  # nothing is aggregated, as in `aggregate { x = 1 }`: still there is one row
+        items = [AggregateItem(fresh("count", taken), aggregate("count", grouped=False))]
+    relation = aggregate_rows(keys.before.relation, key_items, items)
     return relation, {id(node): None if call is None else columns[call] for node, call in typed_calls}
 
 

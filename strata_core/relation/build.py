@@ -7,11 +7,12 @@ Shapes: a constructor takes finished inputs and typed expressions over their col
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from ..types import Bool
+from ..types import Bool, Inferred
 from ..types.functions import CATALOG, Kind
+from ..types.inferred import union_of_values
 from .expressions import (
     AggregateCall,
     Call,
@@ -33,6 +34,8 @@ from .nodes import (
     Project,
     Relation,
     Scan,
+    SetKind,
+    SetOperation,
     Sort,
     Window,
     WindowItem,
@@ -114,8 +117,13 @@ def join(kind: JoinKind, left: Relation, right: Relation, on: Expr | None, *, ri
 
 
 def aggregate_rows(input: Relation, keys: Iterable[Item], aggregates: Iterable[AggregateItem]) -> Aggregate:
-    """One row per distinct `keys`, which become a key of the output; exactly one row where there are none."""
+    """One row per distinct `keys`, which become a key of the output; exactly one row where there are none.
+
+    There is a key or an aggregate: a relation without columns has no rows to count.
+    """
     keys, aggregates = tuple(keys), tuple(aggregates)
+    if not keys and not aggregates:
+        raise ValueError("an aggregation has at least one key or aggregate")
     schema = input.schema
     columns = tuple(Column(k.name, k.expr.inferred, _marked(k.expr, schema, Transform.GROUPED)) for k in keys)
     columns += tuple(Column(a.name, a.call.inferred, _call_origins(a.call, schema)) for a in aggregates)
@@ -181,6 +189,56 @@ def limit_rows(input: Relation, keys: Iterable[SortKey], offset: int, count: int
     if count <= 1:
         limited = Schema(limited.columns, frozenset({frozenset()}), limited.edges)
     return Limit(input, order, offset, count, limited)
+
+
+def combine(kind: SetKind, left: Relation, right: Relation) -> SetOperation:
+    """The rows of two relations with the same columns combined; origins merge where values of both sides stay."""
+    if [(c.name, c.inferred.type) for c in left.schema.columns] != [
+        (c.name, c.inferred.type) for c in right.schema.columns
+    ]:
+        raise ValueError("both sides have the same columns, in one order and of the same types")
+    if not left.schema.columns:
+        raise ValueError("rows without columns cannot be told apart")
+    pairs = zip(left.schema.columns, right.schema.columns, strict=True)
+    columns = tuple(Column(a.name, COMBINED[kind](a.inferred, b.inferred), _merged(kind, a, b)) for a, b in pairs)
+    edges = left.schema.edges | right.schema.edges
+    if kind is SetKind.UNION_ALL:
+        return SetOperation(kind, left, right, Schema(columns, edges=edges))
+    for schema in (left.schema, right.schema):
+        edges |= edges_of([ColumnRef(c.name, c.inferred) for c in schema.columns], schema, Role.JOIN)
+    keys = left.schema.keys | {frozenset(left.schema.names)}
+    if kind is SetKind.INTERSECT:
+        keys |= right.schema.keys
+    return SetOperation(kind, left, right, Schema(columns, minimal_keys(set(keys)), edges))
+
+
+def _in_either(a: Inferred, b: Inferred) -> Inferred:
+    values = union_of_values((a.values, b.values))
+    return Inferred(a.type, a.nullable or b.nullable, values, a.nonzero and b.nonzero)
+
+
+def _in_both(a: Inferred, b: Inferred) -> Inferred:
+    values = a.values if b.values is None else b.values if a.values is None else a.values & b.values
+    return Inferred(a.type, a.nullable and b.nullable, values, a.nonzero or b.nonzero)
+
+
+COMBINED: Mapping[SetKind, Callable[[Inferred, Inferred], Inferred]] = {
+    SetKind.UNION_ALL: _in_either,
+    SetKind.INTERSECT: _in_both,
+    SetKind.EXCEPT: lambda a, b: a,
+}
+"""What is known of a column of both sides combined."""
+
+
+def _merged(kind: SetKind, a: Column, b: Column) -> tuple[Origin, ...]:
+    return a.origins if kind is SetKind.EXCEPT else _union((a.origins, b.origins))
+
+
+def distinct_rows(input: Relation) -> Aggregate:
+    """Each row of `input` once, nulls equal to nulls: a group by all columns, which pass through."""
+    schema = input.schema
+    node = aggregate_rows(input, (Item(c.name, ColumnRef(c.name, c.inferred)) for c in schema.columns), ())
+    return replace(node, schema=Schema(schema.columns, node.schema.keys, node.schema.edges))
 
 
 def total_order(keys: tuple[SortKey, ...], schema: Schema) -> tuple[SortKey, ...]:

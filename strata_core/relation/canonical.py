@@ -17,13 +17,14 @@ from dataclasses import dataclass, replace
 
 from ..types import Inferred
 from ..types.functions import CATALOG, SignatureError
-from .build import aggregate_rows, filter_rows, join, limit_rows, project, ref, scan, sort_rows, window_rows
+from .build import aggregate_rows, combine, filter_rows, join, limit_rows, project, ref, scan, sort_rows, window_rows
 from .expressions import (
     Call,
     Cast,
     ColumnRef,
     Expr,
     Literal,
+    aggregate,
     argument,
     call,
     children,
@@ -41,6 +42,8 @@ from .nodes import (
     Project,
     Relation,
     Scan,
+    SetKind,
+    SetOperation,
     Sort,
     Window,
 )
@@ -102,6 +105,9 @@ def _demands(visit: _Visit) -> list[_Visit]:
         case Join() as node:
             both = needed | (columns_read(node.on) if node.on is not None else frozenset())
             return [demand(node.left, both), demand(node.right, both)]
+        case SetOperation() as node:
+            names = _combined(node, needed)
+            return [demand(node.left, names), demand(node.right, names)]
         case Aggregate() as node:
             calls = [a.call for a in node.aggregates if a.name in needed]
             exprs = [k.expr for k in node.keys] + [e for c in calls for e in (*c.args, *(k.expr for k in c.order))]
@@ -135,10 +141,14 @@ def _rebuilt(visit: _Visit, given: Sequence[Relation]) -> Relation:
             both = Schema((*left.schema.columns, *right.schema.columns))
             on = None if node.on is None else _retype(node.on, both)
             return join(node.kind, left, right, on)
+        case SetOperation() as node:
+            names = _combined(node, needed)
+            left, right = (_projected(one, [Item(n, ref(one, n)) for n in names]) for one in given)
+            return combine(node.kind, left, right)
         case Aggregate() as node:
             (input,) = given
             keys = [Item(k.name, _retype(k.expr, input.schema)) for k in node.keys]
-            return aggregate_rows(input, keys, [a for a in node.aggregates if a.name in needed])
+            return aggregate_rows(input, keys, _kept_calls(node, needed))
         case Window() as node:
             (input,) = given
             windows = [i for i in node.items if i.name in needed]
@@ -153,6 +163,14 @@ def _rebuilt(visit: _Visit, given: Sequence[Relation]) -> Relation:
             return replace(limit_rows(input, node.keys, node.offset, node.count), keys=node.keys)
 
 
+def _combined(node: SetOperation, needed: frozenset[str]) -> list[str]:
+    """The columns that a set operation needs of both sides: all where they tell rows apart, else at least one."""
+    names = node.schema.names
+    if node.kind is not SetKind.UNION_ALL:
+        return [*names]
+    return [n for n in names if n in needed] or [names[0]]
+
+
 def _reads(exprs: Iterable[Expr]) -> frozenset[str]:
     return frozenset(name for e in exprs for name in columns_read(e))
 
@@ -160,6 +178,14 @@ def _reads(exprs: Iterable[Expr]) -> frozenset[str]:
 def _kept(items: Sequence[Item], needed: frozenset[str]) -> list[Item]:
     """The items that are read; where none is, a constant, since a relation without columns has no rows to count."""
     return [i for i in items if i.name in needed] or [Item(i.name, literal(True)) for i in items[:1]]
+
+
+def _kept_calls(node: Aggregate, needed: frozenset[str]) -> list[AggregateItem]:
+    """The aggregates that are read; where there is neither one nor a key, a count, so that the one row stays."""
+    calls = [a for a in node.aggregates if a.name in needed]
+    if calls or node.keys:
+        return calls
+    return [AggregateItem(node.aggregates[0].name, aggregate("count", grouped=False))]
 
 
 def _pruned(node: Scan, needed: frozenset[str]) -> Scan:

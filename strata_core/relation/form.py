@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 from ..types import String
 from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, Literal, SortKey, WindowCall, conjuncts
-from .nodes import Aggregate, Filter, Join, Limit, Project, Relation, Scan, Sort, Window, inputs
+from .nodes import Aggregate, Filter, Join, Limit, Project, Relation, Scan, SetKind, SetOperation, Sort, Window, inputs
+from .schema import Column
 
 FORM_VERSION = b"strata-relation-1"
 COMMUTATIVE = frozenset({"eq", "ne", "and", "or", "add", "multiply"})
@@ -81,10 +82,11 @@ def _node(node: Relation, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]
     match node:
         case Scan():
             table = node.table.encode(errors="surrogatepass")
-            names = {n: digest(b"column", n.encode(errors="surrogatepass")) for n in node.schema.names}
-            return names, Rows(digest(b"scan", table))
+            return {c.name: _stored(c) for c in node.schema.columns}, Rows(digest(b"scan", table))
         case Join():
             return _join(node, *given)
+        case SetOperation():
+            return _combined(node, *given)
         case Filter():
             ((names, rows),) = given
             asked = [p for p in conjuncts(node.predicate) if not (isinstance(p, Literal) and p.value is True)]
@@ -112,6 +114,11 @@ def _node(node: Relation, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]
             return names, Rows(digest(b"limit", rows.identity, *bounds, *order), order=order)
 
 
+def _stored(column: Column) -> Identity:
+    """A column of a table is told by its name and its type: `"1.0"` and `"1"` differ as text, not as numbers."""
+    return digest(b"column", column.name.encode(errors="surrogatepass"), str(column.inferred.type).encode())
+
+
 def _join(node: Join, left: tuple[Names, Rows], right: tuple[Names, Rows]) -> tuple[Names, Rows]:
     names = {n: digest(b"left", i) for n, i in left[0].items()}
     both = names | {n: digest(b"right", i) for n, i in right[0].items()}
@@ -119,6 +126,16 @@ def _join(node: Join, left: tuple[Names, Rows], right: tuple[Names, Rows]) -> tu
     base = digest(b"join", node.kind.encode(), left[1].identity, right[1].identity, *on)
     # A column of an optional side is null where nothing matched, so it is another than before the join.
     return {n: digest(base, both[n]) for n in node.schema.names}, Rows(base)
+
+
+def _combined(node: SetOperation, *sides: tuple[Names, Rows]) -> tuple[Names, Rows]:
+    """The sides of a union and of an intersection may change places."""
+    if node.kind is not SetKind.EXCEPT:
+        sides = tuple(sorted(sides, key=lambda side: side[1].identity))
+    pairs = {n: digest(*(names[n] for names, _ in sides)) for n in node.schema.names}
+    told_apart = () if node.kind is SetKind.UNION_ALL else sorted(pairs.values())
+    base = digest(b"combine", node.kind.encode(), *(rows.identity for _, rows in sides), *told_apart)
+    return {n: digest(base, pair) for n, pair in pairs.items()}, Rows(base)
 
 
 def _aggregate(call: AggregateCall, names: Names) -> Identity:

@@ -210,6 +210,8 @@ def test_misuse_is_a_fault_of_the_program() -> None:
         Schema((), frozenset({frozenset({"a"})}))
     with pytest.raises(ValueError, match="a predicate is bool"):
         filter_rows(ORDERS, literal(1))
+    with pytest.raises(ValueError, match="at least one key or aggregate"):
+        aggregate_rows(ORDERS, (), ())
     with pytest.raises(ValueError, match="every join but a cross join"):
         join(JoinKind.INNER, ORDERS, CUSTOMERS, None)
 

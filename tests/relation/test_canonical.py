@@ -49,7 +49,7 @@ from strata_core.relation.nodes import (
     walk_relation,
 )
 from strata_core.relation.schema import Column
-from strata_core.types import INT64, STRING, Inferred
+from strata_core.types import INT64, STRING, Decimal, Inferred, ValueType
 
 from ..engines.conformance import check_conformance
 from ..engines.strategies import databases, relations
@@ -193,6 +193,14 @@ def test_unused_aggregates_and_windows_go() -> None:
     assert kinds(canonical(dropped)) == ["Scan"]
 
 
+def test_an_aggregate_of_which_nothing_is_read_is_still_one_row() -> None:
+    counted = aggregate_rows(T, (), [AggregateItem("m", aggregate("max", ref(T, "b"), grouped=False))])
+    small = canonical(project(counted, items(counted, x=literal(1))))
+    assert isinstance(small, Project)
+    assert isinstance(small.input, Aggregate)
+    assert [(a.name, a.call.function) for a in small.input.aggregates] == [("m", "count")]
+
+
 def test_names_given_to_an_aggregation_go_into_it() -> None:
     grouped = aggregate_rows(T, [Item("k", ref(T, "s"))], [AggregateItem("x", aggregate("count", grouped=True))])
     named = project(grouped, items(grouped, s=ref(grouped, "k"), rows=ref(grouped, "x")))
@@ -311,6 +319,18 @@ def test_a_filter_before_a_take_is_another_meaning_than_one_after_it() -> None:
     before = limit_rows(some, [SortKey(ref(some, "a"))], 0, 3)
     assert fingerprint_form(after) != fingerprint_form(before)
     assert isinstance(canonical(after), Filter)
+
+
+def test_the_type_of_a_stored_column_is_part_of_the_meaning() -> None:
+    """`"1.0"` and `"1"` are two texts and one number."""
+
+    def distinct(type_: ValueType) -> Relation:
+        table = scan("t", [Column("v", Inferred(type_, nullable=True))])
+        counted = aggregate("count", ref(table, "v"), grouped=False, distinct=True)
+        return aggregate_rows(table, (), [AggregateItem("n", counted)])
+
+    forms = {fingerprint_form(distinct(type_)) for type_ in (STRING, INT64, Decimal(5, 2), Decimal(6, 2))}
+    assert len(forms) == 4
 
 
 def test_the_text_of_strings_is_not_commutative() -> None:
