@@ -29,7 +29,8 @@ _RACY_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSource:
-    """A source whose file exists. `digest` identifies its content; `dbt` is the unique id of the dbt node."""
+    """A source whose file exists. `digest` identifies its rows: the content, and how it is read. `dbt` is the unique
+    id of the dbt node."""
 
     name: str
     table: TableInput
@@ -60,16 +61,14 @@ def _resolve(project: Project, source: Source, resource: Resource) -> ResolvedSo
     _check_options(resource)
     match resource.kind:
         case "csv":
-            path = _file(project.root, location)
-            return _resolved(source.name, CsvTable(path, columns, _text(options.get("null_text"))), (path,))
+            path, null = _file(project.root, location), _text(options.get("null_text"))
+            return _resolved(source.name, CsvTable(path, columns, null), (path,), reading=null)
         case "parquet":
             paths = _files(project.root, location)
             return _resolved(source.name, ParquetTable(paths, columns), paths)
         case "duckdb":
-            path = _file(project.root, location)
-            return _resolved(
-                source.name, DuckDBTable(path, _text(options.get("table")) or source.name, columns), (path,)
-            )
+            path, table = _file(project.root, location), _text(options.get("table")) or source.name
+            return _resolved(source.name, DuckDBTable(path, table, columns), (path,), reading=table)
         case "dbt":
             manifest = read_manifest(project.root, project.config.dbt)
             node = manifest.find(location)
@@ -81,7 +80,8 @@ def _resolve(project: Project, source: Source, resource: Resource) -> ResolvedSo
                 fix = 'set `[dbt] database = "path.duckdb"` in strata.toml, or materialize it as `external`'
                 raise StrataError(Diagnostic("E030", message, fix=fix))
             path = _present(manifest.database, "the dbt database is missing", "run `dbt build`")
-            return _resolved(source.name, DuckDBTable(path, node.table, columns), (path,), node.unique_id)
+            inside = DuckDBTable(path, node.table, columns)
+            return _resolved(source.name, inside, (path,), node.unique_id, reading=node.table)
         case "table":
             example = f'source {source.name}(parquet: "data/{source.name}.parquet")'
             fix = f"name a file: `{example}`, or a `csv:`, `duckdb:` or `dbt:` clause"
@@ -103,8 +103,13 @@ def _check_options(resource: Resource) -> None:
             raise StrataError(Diagnostic("E070", f"`{resource.kind}:` has no option `{key}`", fix=fix))
 
 
-def _resolved(name: str, table: TableInput, files: tuple[Path, ...], dbt: str | None = None) -> ResolvedSource:
+def _resolved(
+    name: str, table: TableInput, files: tuple[Path, ...], dbt: str | None = None, *, reading: str | None = None
+) -> ResolvedSource:
+    """`reading` says which rows of the same bytes are meant: the table of a database, the text that is null."""
     digests = [file_digest(path) for path in files]
+    if reading is not None:
+        digests.append(hashlib.sha256(reading.encode(errors="surrogatepass")).hexdigest())
     whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
     return ResolvedSource(name, table, files, whole, dbt)
 

@@ -57,6 +57,26 @@ def test_seed0_s6_a_source_declared_anew_is_an_upstream_change(shop):
     assert shop.reasons()["enriched"] == ["contract change", "upstream change: orders"]
 
 
+def test_a_null_text_is_a_data_change(shop):
+    shop.apply()
+    shop.edit("models/sources.strata", '(csv: "customers.csv")', '(csv: "customers.csv", null_text: "a@x.es")')
+    assert shop.reasons()["enriched"] == ["data change: customers"]
+    shop.apply()
+    assert [row["email"] for row in shop.rows("enriched")] == [None, None, "b@x.mx", None]
+
+
+def test_a_source_of_other_types_is_computed_anew(shop):
+    shop.write("models/kinds.strata", "model kinds { from orders aggregate { n = count(distinct note) } }\n")
+    shop.write("orders.csv", "order_id,customer_id,country,amount,placed,note\n1,,ES,1,2026-01-01,1.0\n"
+               "2,,ES,1,2026-01-01,1\n")  # fmt: skip
+    shop.edit("models/sources.strata", "    placed: date nonnull,\n", "    placed: date nonnull,\n    note: string,\n")
+    shop.apply("kinds")
+    assert shop.rows("kinds") == [{"n": 2}]
+    shop.edit("models/sources.strata", "    note: string,\n", "    note: decimal(5,2),\n")
+    assert shop.statuses("kinds") == {"kinds": "computed"}
+    assert shop.rows("kinds") == [{"n": 1}]
+
+
 def test_several_reasons_are_all_told(shop):
     shop.apply()
     shop.edit("models/by_country.strata", "sum(amount)", "max(amount)")

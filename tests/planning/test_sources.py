@@ -56,7 +56,7 @@ def test_csv(resolved, tmp_path):
     assert isinstance(found.table, CsvTable)
     assert (found.table.path, found.table.null) == (tmp_path / "s.csv", "NA")
     assert found.files == (tmp_path / "s.csv",)
-    assert found.digest == file_digest(tmp_path / "s.csv")
+    assert resolved('csv: "s.csv"').digest == file_digest(tmp_path / "s.csv")
     assert [c.name for c in found.table.columns] == ["a"]
 
 
@@ -78,6 +78,17 @@ def test_a_table_of_a_duckdb_file(resolved, tmp_path):
     assert isinstance(found.table, DuckDBTable)
     assert (found.table.path, found.table.table) == (tmp_path / "w.duckdb", "t")
     assert resolved('duckdb: "w.duckdb"').table.table == "s"
+
+
+def test_seed0_s6_how_the_bytes_are_read_is_part_of_a_digest(resolved, tmp_path):
+    (tmp_path / "s.csv").write_text("a\n1\n")
+    plain, na, dash = (resolved(f'csv: "s.csv"{more}') for more in ("", ', null_text: "NA"', ', null_text: "-"'))
+    assert len({plain.digest, na.digest, dash.digest}) == 3
+    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+        connection.execute("create table t as select 1::bigint a")
+    of_t, of_u, of_s = (resolved(f'duckdb: "w.duckdb"{more}') for more in (', table: "t"', ', table: "u"', ""))
+    assert len({of_t.digest, of_u.digest, of_s.digest}) == 3
+    assert resolved('duckdb: "w.duckdb", table: "s"').digest == of_s.digest
 
 
 def dbt_manifest(root, nodes):
