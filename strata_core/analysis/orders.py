@@ -1,7 +1,8 @@
 """Orders that decide about rows, completed to total ones: of a `take`, and of windows that tell peers apart.
 
 The completion follows what people see (output names, then joined tables in their order), never internal names, so
-that an alias or a `let` cannot change which rows are taken.
+that an alias or a `let` cannot change which rows are taken. Only of rows that look alike a `let` decides, where it
+holds what the columns no longer tell.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import replace
 from ..language import ast
 from ..relation.build import limit_rows, ref
 from ..relation.expressions import ColumnRef, SortKey
+from .scope import Scope
 from .state import Rows
 
 
@@ -25,7 +27,7 @@ def take_rows(statement: ast.Take, rows: Rows) -> Rows:
 def complete_order(order: tuple[SortKey, ...], rows: Rows) -> tuple[SortKey, ...]:
     """`order`, completed with the smallest key of `rows`, else with all columns that can be seen.
 
-    Rows that agree on those agree on every `let`, so nothing more is needed.
+    Rows that agree on those agree on every `let` that is made of them; the loose ones follow as they were declared.
     """
     schema = rows.relation.schema
     given = frozenset(k.expr.name for k in order if isinstance(k.expr, ColumnRef))
@@ -34,8 +36,12 @@ def complete_order(order: tuple[SortKey, ...], rows: Rows) -> tuple[SortKey, ...
     rank = _ranks(rows)
     keys = [sorted(key, key=rank.__getitem__) for key in schema.keys if key <= rank.keys()]
     keys.sort(key=lambda key: (len(key), [rank[c] for c in key]))
-    rest = keys[0] if keys else sorted(rank, key=rank.__getitem__)
+    rest = keys[0] if keys else [*sorted(rank, key=rank.__getitem__), *_loose(rows.scope)]
     return (*order, *(SortKey(ref(rows.relation, c)) for c in rest if c not in given))
+
+
+def _loose(scope: Scope) -> list[str]:
+    return [column for name, column in scope.lets.items() if column is not None and name in scope.loose]
 
 
 def _ranks(rows: Rows) -> dict[str, int]:

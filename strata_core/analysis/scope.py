@@ -37,7 +37,8 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The visible names. `outputs` are the bare ones, in order; `lets` are hidden and shadow them.
+    """The visible names. `outputs` are the bare ones, in order; `lets` are hidden and shadow them. Those in `loose`
+    may differ where all else agrees, since columns that they were made of are gone.
 
     `tables` gives the columns that can be reached as `t.c`; `incomplete` names the tables of which more columns
     may exist, and `complete` says the same of the outputs. `closed` says why a table can no longer be reached.
@@ -47,6 +48,7 @@ class Scope:
     outputs: Columns
     tables: Mapping[str, Columns]
     lets: Columns = field(default_factory=dict)
+    loose: frozenset[str] = frozenset()
     complete: bool = True
     incomplete: frozenset[str] = frozenset()
     closed: Mapping[str, str] = field(default_factory=dict)
@@ -93,6 +95,10 @@ def table_columns(scope: Scope, qualifier: ast.Name, report: Report) -> Columns 
     if qualifier.text in scope.closed:
         message = f"`{qualifier}` cannot be read here: {scope.closed[qualifier.text]}"
         report(Diagnostic("E020", message, qualifier.span, fix="use `join_left` or `join_inner` to read its columns"))
+        return None
+    if not scope.tables and scope.reduced_by is not None:
+        message = f"`{qualifier}` cannot be read here: after `{scope.reduced_by}` rows belong to no table"
+        report(Diagnostic("E020", message, qualifier.span, fix="write the column's name alone"))
         return None
     report(unknown("E020", f"no table `{qualifier}` is read here", qualifier, [*scope.tables]))
     return None

@@ -12,10 +12,11 @@ from dataclasses import replace
 from ..diagnostics import Diagnostic
 from ..language import ast
 from ..relation.build import filter_rows, origins_of, scan
-from ..relation.expressions import ColumnRef
+from ..relation.expressions import ColumnRef, Expr, columns_read
 from ..relation.nodes import Item, Project
 from ..relation.schema import Schema, Transform
 from .aggregates import group_rows
+from .combine import combine_rows
 from .expressions import predicate, typed
 from .joins import join_rows
 from .orders import take_rows
@@ -69,7 +70,8 @@ def next_rows(
     | ast.Group
     | ast.Aggregate
     | ast.Sort
-    | ast.Take,
+    | ast.Take
+    | ast.SetOperation,
     rows: Rows,
     around: Surroundings,
 ) -> Rows:
@@ -94,6 +96,8 @@ def next_rows(
             return rows if order is None else replace(rows, order=order, sorted_at=statement.span)
         case ast.Take():
             return take_rows(statement, rows)
+        case ast.SetOperation():
+            return combine_rows(statement, rows, around)
 
 
 def from_rows(statement: ast.From, around: Surroundings) -> Rows:
@@ -116,8 +120,15 @@ def _let(statement: ast.Let, rows: Rows, around: Surroundings) -> Rows:
         return replace(rows, scope=replace(rows.scope, lets={**rows.scope.lets, name: None}))
     output = Output(ast.Name(f"let {name}", statement.name.span), value, bare=False)
     internal = internal_names([output], frozenset(rows.relation.schema.names))[output.name.text]
-    scope = replace(rows.scope, lets={**rows.scope.lets, name: internal})
+    scope = replace(rows.scope, lets={**rows.scope.lets, name: internal}, loose=_loose(name, value, rows.scope))
     return with_columns(rows, scope, [Item(internal, value)])
+
+
+def _loose(name: str, value: Expr, scope: Scope) -> frozenset[str]:
+    """The loose `let`s, now that `name` is one of this `value`: it is loose where it reads one that is."""
+    read = columns_read(value)
+    made_of_loose = any(scope.lets[n] in read for n in scope.loose)
+    return scope.loose | {name} if made_of_loose else scope.loose - {name}
 
 
 def _derive(statement: ast.Derive, rows: Rows, around: Surroundings) -> Rows:
@@ -139,7 +150,8 @@ def _derive(statement: ast.Derive, rows: Rows, around: Surroundings) -> Rows:
     # A replaced column keeps its place among the outputs.
     ordered = {n: added.get(n, c) for n, c in rows.scope.outputs.items()} | added
     lets = {n: c for n, c in rows.scope.lets.items() if n not in added}
-    scope = replace(rows.scope, outputs=ordered, tables=tables, lets=lets)
+    loose = frozenset(lets) if gone else rows.scope.loose & lets.keys()
+    scope = replace(rows.scope, outputs=ordered, tables=tables, lets=lets, loose=loose)
     derived = with_columns(replace(rows, relation=relation), scope, _items(outputs, names))
     renamed = {names[o.name.text] for o in outputs if not o.bare and isinstance(o.expr, ColumnRef)}
     return replace(
@@ -161,6 +173,7 @@ def _select(statement: ast.Select, rows: Rows, around: Surroundings) -> Rows:
         {o.name.text: names.get(o.name.text) for o in outputs},
         _still_reachable(rows.scope.tables, carried),
         lets,
+        loose=frozenset(lets),
         complete=complete(statement.items, rows.scope),
         incomplete=rows.scope.incomplete,
         closed=rows.scope.closed,

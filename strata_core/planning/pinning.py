@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ..analysis.compiled import CompiledModel, JoinExpectation, Source
+from ..analysis.scope import fresh
 from ..contract.assertions import Holds
 from ..contract.model import TableContract
 from ..contract.report import MASKED, PinReport, shown
@@ -30,7 +31,6 @@ from .faults import told_at
 from .preview import columns_from
 from .promised import promised
 
-COUNT = "rows of this key"
 SAMPLES = 5
 
 
@@ -108,10 +108,15 @@ def _repeated(expectation: JoinExpectation) -> Relation:
     for name in expectation.columns:
         if rows.schema[name].inferred.nullable:
             rows = filter_rows(rows, call("is_not_null", ref(rows, name)))
-    keys = [Item(name, ref(rows, name)) for name in expectation.columns]
-    counted = aggregate_rows(rows, keys, [AggregateItem(COUNT, aggregate("count", grouped=True))])
-    repeated = filter_rows(counted, call("gt", ref(counted, COUNT), literal(1)))
+    keys, count = [Item(name, ref(rows, name)) for name in expectation.columns], _count(expectation)
+    counted = aggregate_rows(rows, keys, [AggregateItem(count, aggregate("count", grouped=True))])
+    repeated = filter_rows(counted, call("gt", ref(counted, count), literal(1)))
     return limit_rows(repeated, (), 0, SAMPLES)
+
+
+def _count(expectation: JoinExpectation) -> str:
+    """The column that counts the rows of a key, which may be called anything but what a key is."""
+    return fresh("rows", expectation.columns)
 
 
 def _unmet(expectation: JoinExpectation, rows: list[dict[str, object]], hidden: Set[str]) -> Diagnostic:
@@ -119,7 +124,7 @@ def _unmet(expectation: JoinExpectation, rows: list[dict[str, object]], hidden: 
         return f"{name} = {MASKED if name in hidden else shown(value)}"
 
     keys = (", ".join(text(name, row[name]) for name in expectation.columns) for row in rows)
-    samples = "; ".join(f"{key} ({row[COUNT]} rows)" for key, row in zip(keys, rows, strict=True))
+    samples = "; ".join(f"{key} ({row[_count(expectation)]} rows)" for key, row in zip(keys, rows, strict=True))
     return Diagnostic(
         "E087",
         f"`{expectation.text}` does not hold: several rows have one key",

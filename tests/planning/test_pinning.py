@@ -97,6 +97,18 @@ def test_e087_an_expectation_that_the_data_does_not_keep(shop):
     assert shop.head() == 0
 
 
+def test_e087_a_key_of_any_name(shop):
+    shop.write("t.csv", "rows,rows~2\n1,1\n1,1\n")
+    shop.write(
+        "models/any.strata",
+        'source t(csv: "t.csv") { columns: { rows: int64, `rows~2`: int64 } }\n'
+        "model joined { from orders\n"
+        "join_inner t on order_id == t.rows and order_id == t.`rows~2` expect many_to_one }\n",
+    )
+    (found,) = shop.result("joined", "joined").violations
+    assert (found.code, found.notes) == ("E087", ("for instance rows = 1, rows~2 = 1 (2 rows)",))
+
+
 def test_e087_keys_that_are_null_are_not_compared(shop):
     unproven(shop)
     shop.edit("models/sources.strata", "customer_id: int64 nonnull,", "customer_id: int64,")
