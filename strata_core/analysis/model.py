@@ -236,5 +236,5 @@ def _items(statement: ast.Statement) -> Iterator[ast.Item | ast.Expr]:
             yield from statement.keys
             for part in statement.body:
                 yield from _items(part)
-        case ast.From() | ast.Take() | ast.Freshness() | ast.PartitionBy():
+        case ast.From() | ast.Take() | ast.SetOperation() | ast.Freshness() | ast.PartitionBy():
             return

@@ -21,6 +21,9 @@ from .orders import complete_order
 from .scope import fresh
 from .state import Rows
 
+UNORDERED = Array | Map | Struct | Json | Unknown
+"""The types whose values can be neither ordered nor grouped."""
+
 
 def compute_windows(nodes: Iterable[ast.Expr], rows: Rows, context: Context) -> tuple[Relation, dict[int, Expr | None]]:
     """`rows` with a column for each window inside `nodes`, and the columns by the identity of their node."""
@@ -103,7 +106,7 @@ def sort_keys(keys: Iterable[ast.SortKey], context: Context) -> tuple[SortKey, .
 
 def grouping(value: Expr | None, node: ast.Expr, context: Context) -> Expr | None:
     """`value`, whose values are to be told apart and ordered; E051 where its type does not allow that."""
-    if value is None or not isinstance(value.inferred.type, Array | Map | Struct | Json | Unknown):
+    if value is None or not isinstance(value.inferred.type, UNORDERED):
         return value
     message = f"{value.inferred.type} can be neither ordered nor grouped"
     context.report(Diagnostic("E051", message, node.span, fix="take a part of it that is a simple value"))

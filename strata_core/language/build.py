@@ -220,6 +220,11 @@ def _in_range(literal: ast.Literal, report: Report) -> int:
     return value
 
 
+def _set_operation(c: list[Any], span: Span, report: Report) -> ast.SetOperation:
+    *words, table = c
+    return ast.SetOperation(" ".join(words), table, span)  # type: ignore[arg-type]
+
+
 def _freshness(c: list[Any], span: Span, report: Report) -> ast.Freshness:
     limits = tuple(limit for limit in c if not isinstance(limit, Clause))
     return ast.Freshness(limits, _clauses(c, report).get("freshness_column"), span)
@@ -319,6 +324,7 @@ ACTIONS: dict[str, Action] = {
     "keys": _list_clause("keys"),
     "sort": _tuple_node(ast.Sort),
     "take": _take,
+    "set_operation": _set_operation,
     "freshness": _freshness,
     "freshness_column": _clause("freshness_column"),
     "partition_by": _tuple_node(ast.PartitionBy),

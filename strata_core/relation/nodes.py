@@ -25,6 +25,14 @@ class JoinKind(StrEnum):
     CROSS = "cross"
 
 
+class SetKind(StrEnum):
+    """How rows of two relations are combined; an intersection and a difference have no row twice."""
+
+    UNION_ALL = "union all"
+    INTERSECT = "intersect"
+    EXCEPT = "except"
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """A named output expression of a projection, or a key of an aggregation."""
@@ -132,7 +140,20 @@ class Limit:
     schema: Schema
 
 
-Relation = Scan | Filter | Project | Join | Aggregate | Window | Sort | Limit
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """The rows of `left` and `right` combined, nulls equal to nulls.
+
+    Both sides have the columns of the output, at least one, in its order, with the same types.
+    """
+
+    kind: SetKind
+    left: Relation
+    right: Relation
+    schema: Schema
+
+
+Relation = Scan | Filter | Project | Join | Aggregate | Window | Sort | Limit | SetOperation
 
 
 def inputs(relation: Relation) -> tuple[Relation, ...]:
@@ -140,7 +161,7 @@ def inputs(relation: Relation) -> tuple[Relation, ...]:
     match relation:
         case Scan():
             return ()
-        case Join():
+        case Join() | SetOperation():
             return (relation.left, relation.right)
         case Filter() | Project() | Aggregate() | Window() | Sort() | Limit():
             return (relation.input,)

@@ -53,48 +53,6 @@ def computed(relation: Relation, tables: dict[str, ArrowTable]) -> list[list[obj
     return [list(r.values()) for r in ReferenceEngine().execute(relation, tables).read_all().to_pylist()]
 
 
-SET_ROWS: dict[str, tuple[str, list[list[object]]]] = {
-    "a union of all rows": (
-        "from shops select { shop } union all log_shops sort { shop }",
-        [["w"], ["x"], ["x"], ["x"], ["y"], ["y"]],
-    ),
-    "a union of different rows": (
-        "from shops select { shop } union log_shops sort { shop }",
-        [["w"], ["x"], ["y"]],
-    ),
-    "nulls are equal in a union": ("from sales select { kind } union kinds sort { kind }", [["a"], ["b"], [None]]),
-    "an intersection": ("from sales select { kind } intersect kinds sort { kind }", [["a"], [None]]),
-    "a difference": ("from sales select { shop } except log_shops sort { shop }", [["z"], [None]]),
-    "a difference leaves each row once": ("from sales select { kind } except log_kinds sort { kind }", [["b"], [None]]),
-    "columns by name, in the order of the first": (
-        'from shops select { boss, shop } filter shop == "w" union all swapped sort { boss }',
-        [["b", "s"], ["x", "w"]],
-    ),
-    "the wider type": (
-        "from log select { n } union all amounts sort { n }",
-        [[Decimal(n)] for n in ("1.00", "1.00", "2.00", "4.00", "5.50", "10.00", "10.00")] + [[None]],
-    ),
-    "statements after it see the combined rows": (
-        "from shops select { shop } union all log_shops group { shop } ( aggregate { n = count() } ) sort { shop }",
-        [["w", 1], ["x", 3], ["y", 2]],
-    ),
-    "a filter after it": ('from shops select { shop } union log_shops filter shop != "x" sort { shop }', [["w"], ["y"]]),
-}
-OTHERS = """
-model log_shops { from log select { shop } }
-model kinds { from sales select { kind = if(id == 5, none, kind) } filter kind is none or kind == "a" }
-model log_kinds { from log select { kind = "a" } }
-model swapped { from log filter n == 1 select { shop = "s", boss = "b" } }
-model amounts { from sales select { n = amount } }
-"""
-
-
-@pytest.mark.parametrize("case", SET_ROWS)
-def test_set_operations(case: str) -> None:
-    body, expected = SET_ROWS[case]
-    assert rows(body, OTHERS) == expected
-
-
 ROWS: dict[str, tuple[str, list[list[object]]]] = {
     "a filter drops what is null": ("from sales filter amount > 5 select { id } sort { id }", [[1], [2], [5]]),
     "let, derive and select": (

@@ -20,6 +20,8 @@ from hypothesis import strategies as st
 from strata_core.engines.protocol import ArrowTable
 from strata_core.relation.build import (
     aggregate_rows,
+    combine,
+    distinct_rows,
     filter_rows,
     join,
     limit_rows,
@@ -41,7 +43,7 @@ from strata_core.relation.expressions import (
     literal,
     window,
 )
-from strata_core.relation.nodes import AggregateItem, Item, JoinKind, Relation, Scan, WindowItem
+from strata_core.relation.nodes import AggregateItem, Item, JoinKind, Relation, Scan, SetKind, WindowItem
 from strata_core.relation.schema import Column, Schema
 from strata_core.types import (
     BOOL,
@@ -540,6 +542,23 @@ def _limit(draw: st.DrawFn, database: Database, relation: Relation) -> Relation:
     return limit_rows(relation, draw(sort_keys(relation.schema)), draw(st.integers(0, 3)), draw(st.integers(0, 6)))
 
 
+@st.composite
+def _combine(draw: st.DrawFn, database: Database, relation: Relation) -> Relation:
+    """`relation` combined with a table, or a part of itself, in columns of the same types."""
+    kind = draw(st.sampled_from(list(SetKind)))
+    all_columns = relation.schema.columns if kind is SetKind.UNION_ALL else scalar_columns(relation.schema)
+    if not all_columns:
+        return relation
+    columns = draw(st.lists(st.sampled_from(all_columns), min_size=1, max_size=3, unique_by=lambda c: c.name))
+    source = draw(st.sampled_from([*database.scans, relation]))
+    names = [next(database.names) for _ in columns]
+    other = filter_rows(source, draw(expressions(source.schema, BOOL, 1))) if draw(st.booleans()) else source
+    items = [Item(n, draw(expressions(other.schema, c.inferred.type, 0))) for n, c in zip(names, columns, strict=True)]
+    left = project(relation, [Item(n, ref(relation, c.name)) for n, c in zip(names, columns, strict=True)])
+    combined = combine(kind, left, project(other, items))
+    return distinct_rows(combined) if draw(st.integers(0, 3)) == 0 and kind is not SetKind.UNION_ALL else combined
+
+
 STEPS: tuple[Callable[[Database, Relation], st.SearchStrategy[Relation]], ...] = (
     _join,
     _filter,
@@ -548,6 +567,7 @@ STEPS: tuple[Callable[[Database, Relation], st.SearchStrategy[Relation]], ...] =
     _project,
     _aggregate,
     _window,
+    _combine,
     _sort,
     _limit,
 )

@@ -53,7 +53,7 @@ class Query:
         """A column of the relation."""
         return sql.column(self.spelled[name])
 
-    def add(self, name: str, select: exp.Select, *, inline: bool = False) -> exp.Table:
+    def add(self, name: str, select: exp.Query, *, inline: bool = False) -> exp.Table:
         """`select` as a CTE; `inline` keeps DuckDB from storing the rows of one that is read twice."""
         alias = exp.TableAlias(this=sql.identifier(name))
         self.ctes.append(exp.CTE(this=select, alias=alias, materialized=False if inline else None))

@@ -15,7 +15,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from ...relation.build import aggregate_rows
-from ...relation.expressions import Expr, SortKey, WindowCall, aggregate, conjuncts
+from ...relation.expressions import ColumnRef, Expr, SortKey, WindowCall, aggregate, conjuncts
 from ...relation.nodes import (
     Aggregate,
     AggregateItem,
@@ -27,6 +27,8 @@ from ...relation.nodes import (
     Project,
     Relation,
     Scan,
+    SetKind,
+    SetOperation,
     Sort,
     Window,
     inputs,
@@ -122,6 +124,8 @@ def _step(node: Relation, below: list[Step], query: Query, tables: Mapping[ScanK
         case Join():
             # Leaves first means right first.
             return _joined(node, below[1], below[0], query)
+        case SetOperation():
+            return _combined(node, below[1], below[0], query)
         case Aggregate():
             step = query.open_items(without_order(below[0]))
             grouped = float_groups if needs_float_groups(node) else plain_groups
@@ -165,6 +169,31 @@ def _joined(node: Join, left: Step, right: Step, query: Query) -> Step:
     join = exp.Join(this=right.source, on=on, **JOINS[node.kind])
     failing = (left.failing | right.failing) & frozenset(node.schema.names)
     return Step(left.source, node.schema.names, joins=(join,), failing=failing, narrowed=True)
+
+
+SET_OPERATIONS: dict[SetKind, type[exp.SetOperation]] = {
+    SetKind.UNION_ALL: exp.Union,
+    SetKind.INTERSECT: exp.Intersect,
+    SetKind.EXCEPT: exp.Except,
+}
+
+
+def _combined(node: SetOperation, left: Step, right: Step, query: Query) -> Step:
+    """Both sides as SELECTs. What an intersection or a difference drops, no later filter may see."""
+    drops = node.kind is not SetKind.UNION_ALL
+    sides = [query.select(_comparable(node, s, query) if drops else s) for s in (left, right)]
+    both = SET_OPERATIONS[node.kind](this=sides[0], expression=sides[1], distinct=drops)
+    narrowed = drops or any(s.narrowed or bool(s.where or s.joins) for s in (left, right))
+    table = query.add(query.next_name(), both)
+    return Step(table, node.schema.names, failing=left.failing | right.failing, narrowed=narrowed)
+
+
+def _comparable(node: SetOperation, step: Step, query: Query) -> Step:
+    """`step` with -0.0 as 0.0, which DuckDB tells apart."""
+    step = query.open_items(without_order(step))
+    columns = node.schema.columns
+    items = tuple(_grouping(ColumnRef(c.name, c.inferred), query) for c in columns)
+    return replace(step, names=node.schema.names, items=items)
 
 
 def _windowed(node: Window, step: Step, query: Query) -> Step:

@@ -14,7 +14,20 @@ from dataclasses import dataclass
 from typing import TypeVar, assert_never
 
 from ...relation.expressions import AggregateCall, Call, Expr, SortKey, columns_read, conjuncts
-from ...relation.nodes import Aggregate, Filter, Join, JoinKind, Limit, Project, Relation, Scan, Sort, Window
+from ...relation.nodes import (
+    Aggregate,
+    Filter,
+    Join,
+    JoinKind,
+    Limit,
+    Project,
+    Relation,
+    Scan,
+    SetKind,
+    SetOperation,
+    Sort,
+    Window,
+)
 from ...relation.schema import Schema
 from .aggregates import aggregate
 from .evaluate import Cell, Compute, Later, Row, compile_expr, force
@@ -53,6 +66,8 @@ def _rows(node: Relation, reading: Reading) -> Rows:
             return _aggregated(node, reading)
         case Window():
             return _windowed(node, reading)
+        case SetOperation():
+            return _combined(node, reading)
         case Sort():
             return _sorted(_rows(node.input, reading), node.keys, node.input.schema, reading)
         case Limit(count=0) if not reading.eager:
@@ -218,6 +233,19 @@ def _windowed(node: Window, reading: Reading) -> Rows:
                 column[i] = value
         added.append(column)
     return [row + [column[i] for column in added] for i, row in enumerate(rows)]
+
+
+def _combined(node: SetOperation, reading: Reading) -> Rows:
+    left, right = _rows(node.left, reading), _rows(node.right, reading)
+    if node.kind is SetKind.UNION_ALL:
+        return left + right
+    known = {group_key([force(cell) for cell in row]) for row in right}
+    found: dict[Key, Row] = {}
+    for row in left:
+        key = group_key([force(cell) for cell in row])
+        if (key in known) is (node.kind is SetKind.INTERSECT):
+            found.setdefault(key, row)
+    return [*found.values()]
 
 
 def _sorted(rows: Rows, keys: Sequence[SortKey], schema: Schema, reading: Reading) -> Rows:

@@ -10,6 +10,7 @@ from .expressions import ColumnRef, Duration, Expr, Literal, Name, SortKey
 
 JoinKind = typing.Literal["inner", "left", "full", "semi", "anti", "cross"]
 Cardinality = typing.Literal["one_to_one", "many_to_one", "one_to_many"]
+SetOperator = typing.Literal["union", "union all", "intersect", "except"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,15 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class SetOperation:
+    """`union [all] | intersect | except table`: rows combined with those of another table, columns by name."""
+
+    operator: SetOperator
+    table: Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Freshness:
     """`freshness <= 1d`: how old data may be. A name (`daily`) or string is one of the 0.1 spellings.
 
@@ -141,4 +151,18 @@ class PartitionBy:
     span: Span
 
 
-Statement = From | Join | Filter | Let | Derive | Select | Group | Aggregate | Sort | Take | Freshness | PartitionBy
+Statement = (
+    From
+    | Join
+    | Filter
+    | Let
+    | Derive
+    | Select
+    | Group
+    | Aggregate
+    | Sort
+    | Take
+    | SetOperation
+    | Freshness
+    | PartitionBy
+)
