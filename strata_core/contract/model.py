@@ -7,7 +7,6 @@ seed hold by construction: a primary key is nonnull, and a sole primary key is u
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -16,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from ..diagnostics import Span
+from ..digests import hexdigest, packed
 from ..types import Array, Date, Json, Map, String, Struct, Timestamp, Unknown, ValueType, parse_type
 
 DIGEST_VERSION = "strata-contract-1"
@@ -196,9 +196,9 @@ class TableContract:
         """SHA-256 (hex) of what is promised: the same for every order of fields and enum values, whatever the
         contract is called and described as, and different for any two contracts that promise different things."""
         freshness = [str(p) for p in (self.freshness.max_age, self.freshness.column) if p] if self.freshness else []
-        fields = sorted(_packed(*_semantics(f)) for f in self.fields)
-        head = _packed(DIGEST_VERSION, str(self.closed), _packed(*freshness))
-        return hashlib.sha256(_packed(head, *fields)).hexdigest()
+        fields = sorted(packed(*_semantics(f)) for f in self.fields)
+        head = packed(DIGEST_VERSION, str(self.closed), packed(*freshness))
+        return hexdigest(head, *fields)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` reads back; types are spelled as in a cast."""
@@ -258,17 +258,11 @@ def _semantics(one: ContractField) -> tuple[str | bytes, ...]:
         one.name,
         str(one.type),
         "".join("01"[flag] for flag in flags),
-        _packed(*sorted(one.enum or ())),
-        _packed(*(() if one.classification is None else (one.classification,))),
+        packed(*sorted(one.enum or ())),
+        packed(*(() if one.classification is None else (one.classification,))),
         str(one.mask or ""),
         str(one.freshness or ""),
     )
-
-
-def _packed(*parts: str | bytes) -> bytes:
-    """`parts`, each with its length in front, so that no two sequences share a form."""
-    encoded = [p.encode(errors="surrogatepass") if isinstance(p, str) else p for p in parts]
-    return b"".join(len(p).to_bytes(8, "big") + p for p in encoded)
 
 
 def _field_to_json(one: ContractField) -> dict[str, Any]:

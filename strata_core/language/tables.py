@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import sys
 import zlib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from ..caches import cache_directory, keep
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 START = "declaration"
@@ -70,18 +70,9 @@ def load_tables() -> Tables:
     raw = _read(path)
     if raw is None:
         raw = make_raw(grammar.decode())
-        _write(path, raw)
+        body = json.dumps(raw, separators=(",", ":")).encode()
+        keep(path, _checksum(body) + b"\n" + body)
     return _tables(raw)
-
-
-def cache_directory() -> Path:
-    """Where this user's caches go: `STRATA_CACHE_DIR`, or the custom of the operating system."""
-    if chosen := os.environ.get("STRATA_CACHE_DIR"):
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")) / "strata"
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "strata"
 
 
 def make_raw(grammar: str) -> dict[str, Any]:
@@ -193,21 +184,6 @@ def _read(path: Path) -> dict[str, Any] | None:
         return None
     raw: dict[str, Any] = json.loads(body)
     return raw
-
-
-def _write(path: Path, raw: dict[str, Any]) -> None:
-    import tempfile
-
-    body = json.dumps(raw, separators=(",", ":")).encode()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(_checksum(body) + b"\n" + body)
-        os.replace(temporary, path)
-    except OSError:
-        # The cache only saves time: without a writable directory each process makes the tables anew.
-        return
 
 
 def _checksum(body: bytes) -> bytes:

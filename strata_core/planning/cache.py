@@ -9,47 +9,35 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import hashlib
 import os
 import pickle
 import sys
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..caches import cache_directory, keep
+from ..digests import digest, hexdigest
+
 MAX_ENTRIES = 4000
-
-
-def cache_folder() -> Path:
-    """Where entries lie: `STRATA_CACHE_DIR`, else `strata` under the user's cache folder."""
-    if chosen := os.environ.get("STRATA_CACHE_DIR"):
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "strata"
 
 
 @cache
 def program_stamp() -> bytes:
-    """A digest of this installation: the names, sizes and times of the modules that decide about results."""
+    """A digest of this installation: the names, sizes and times of its files."""
     package = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256(sys.version.encode())
-    for folder in ("diagnostics", "types", "language", "relation", "contract", "analysis", "planning"):
-        for directory, _, names in sorted(os.walk(package / folder)):
-            for name in sorted(names):
-                if name.endswith((".py", ".lark")):
-                    status = os.stat(os.path.join(directory, name))
-                    digest.update(f"{folder}/{name}:{status.st_size}:{status.st_mtime_ns};".encode())
-    return digest.digest()
+    parts = [sys.version]
+    for directory, _, names in sorted(os.walk(package)):
+        for name in sorted(names):
+            if name.endswith((".py", ".lark")):
+                status = os.stat(os.path.join(directory, name))
+                parts.append(f"{directory}/{name}:{status.st_size}:{status.st_mtime_ns}")
+    return digest(*parts)
 
 
 def content_key(kind: str, *parts: bytes) -> str:
     """The key of a result of `kind` computed from `parts` by this program."""
-    digest = hashlib.sha256(program_stamp())
-    for part in (kind.encode(), *parts):
-        digest.update(len(part).to_bytes(8, "big"))
-        digest.update(part)
-    return digest.hexdigest()
+    return hexdigest(program_stamp(), kind, *parts)
 
 
 def load(key: str) -> Any | None:
@@ -67,24 +55,15 @@ def load(key: str) -> Any | None:
 
 
 def save(key: str, value: object) -> None:
-    """Keep `value` under `key`. A cache that cannot be written is no fault."""
+    """Keep `value` under `key`."""
     path = _path(key)
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                pickle.dump(value, file, protocol=pickle.HIGHEST_PROTOCOL)
-            os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
-        _evict(path.parent)
+    if keep(path, pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)):
+        with contextlib.suppress(OSError):
+            _evict(path.parent)
 
 
 def _path(key: str) -> Path:
-    return cache_folder() / "compiled" / f"{key}.pickle"
+    return cache_directory() / "compiled" / f"{key}.pickle"
 
 
 def _evict(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """Fingerprints: digests of what a model means, not of its text (Seed 0 §6; design `architecture.md`, Decisions 3, 4).
 
-Three digests, each SHA-256 over length-prefixed parts:
+Three digests, each SHA-256 over parts that are told apart (`digests.py`):
 
 - the *local* fingerprint of a model: its canonical relation, its order, its contract, and what it reads by name;
 - the *fingerprint*, which adds the fingerprints of everything upstream, by name (Merkle): staleness by meaning;
@@ -10,11 +10,11 @@ Three digests, each SHA-256 over length-prefixed parts:
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..analysis.compiled import CompiledModel, CompiledProject, Source
+from ..digests import hexdigest
 from ..relation.form import fingerprint_form
 from . import cache
 from .physical import artifact_relation
@@ -38,15 +38,6 @@ class Fingerprint:
     merkle: str
 
 
-def digest(*parts: bytes) -> str:
-    """SHA-256 over length-prefixed parts, so that no two lists of parts run together."""
-    hashed = hashlib.sha256()
-    for part in parts:
-        hashed.update(len(part).to_bytes(8, "big"))
-        hashed.update(part)
-    return hashed.hexdigest()
-
-
 def fingerprints(project: CompiledProject) -> dict[str, Fingerprint]:
     """The fingerprint of every model that compiles, in topological order."""
     result: dict[str, Fingerprint] = {}
@@ -54,9 +45,9 @@ def fingerprints(project: CompiledProject) -> dict[str, Fingerprint]:
     for name, model in project.models.items():
         held_to = promised(model)
         own, contract = _own(model), held_to.digest if held_to else ""
-        local = digest(b"local", SEMANTICS_VERSION.encode(), own.encode(), contract.encode())
+        local = hexdigest("local", SEMANTICS_VERSION, own, contract)
         upstream = [(u, result[u].merkle if u in result else sources[u]) for u in sorted(model.upstream)]
-        merkle = digest(b"merkle", local.encode(), *_pairs(upstream))
+        merkle = hexdigest("merkle", local, *_pairs(upstream))
         result[name] = Fingerprint(own, contract, local, merkle)
     return result
 
@@ -77,22 +68,20 @@ def source_fingerprint(source: Source) -> str:
 
     Its filter is part of the relation of each model that reads it.
     """
-    return digest(b"source", SEMANTICS_VERSION.encode(), source.name.encode(), source.contract.digest.encode())
+    return hexdigest("source", SEMANTICS_VERSION, source.name, source.contract.digest)
 
 
 def address(local: str, inputs: Mapping[str, str]) -> str:
     """The content address of the artifact that a model makes of inputs with these digests, by upstream name."""
-    return digest(b"address", local.encode(), *_pairs(sorted(inputs.items())))
+    return hexdigest("address", local, *_pairs(sorted(inputs.items())))
 
 
 def _own(model: CompiledModel) -> str:
-    parts = [fingerprint_form(artifact_relation(model))]
+    parts: list[bytes | str] = [fingerprint_form(artifact_relation(model))]
     for expectation in model.expectations:
-        parts += [fingerprint_form(expectation.relation), "\0".join(expectation.columns).encode()]
-    return digest(b"own", *parts)
+        parts += [fingerprint_form(expectation.relation), "\0".join(expectation.columns)]
+    return hexdigest("own", *parts)
 
 
-def _pairs(pairs: Iterable[tuple[str, str]]) -> Iterable[bytes]:
-    for name, value in pairs:
-        yield name.encode()
-        yield value.encode()
+def _pairs(pairs: Iterable[tuple[str, str]]) -> Iterable[str]:
+    return (part for pair in pairs for part in pair)

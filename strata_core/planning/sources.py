@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..analysis.compiled import CompiledProject, OptionValue, Resource, Source
+from ..caches import cache_directory, keep
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import nearest
 from ..engines.protocol import CsvTable, DuckDBTable, ParquetTable, TableInput
-from .cache import cache_folder
 from .dbt import read_manifest
 from .faults import told_at
 from .project import Project
@@ -153,7 +152,7 @@ def file_digest(path: Path) -> str:
     try:
         status = path.stat()
         identity = f"{path}\0{status.st_ino}\0{status.st_size}\0{status.st_mtime_ns}"
-        note = cache_folder() / "files" / hashlib.sha256(identity.encode()).hexdigest()
+        note = cache_directory() / "files" / hashlib.sha256(identity.encode()).hexdigest()
         kept = _kept(note)
         if kept is not None:
             return kept
@@ -165,7 +164,7 @@ def file_digest(path: Path) -> str:
         message = f"`{path.name}` cannot be read: {error.strerror}"
         raise StrataError(Diagnostic("E033", message, fix="check the file's permissions")) from None
     if time.time() - status.st_mtime > _RACY_SECONDS:
-        _keep(note, hashed.hexdigest())
+        keep(note, json.dumps(hashed.hexdigest()).encode())
     return hashed.hexdigest()
 
 
@@ -175,16 +174,6 @@ def _kept(note: Path) -> str | None:
     except (OSError, ValueError):
         return None
     return digest if isinstance(digest, str) and len(digest) == 64 else None
-
-
-def _keep(note: Path, digest: str) -> None:
-    try:
-        note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fresh = note.with_suffix(f".{os.getpid()}")
-        fresh.write_text(json.dumps(digest))
-        os.replace(fresh, note)
-    except OSError:
-        return  # a cache that cannot be written is no fault
 
 
 def resolve_all(

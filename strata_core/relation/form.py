@@ -10,10 +10,10 @@ projection (a `let`, a rename) leaves no trace of its own. What decides about ro
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..digests import digest, packed
 from ..types import String
 from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, Literal, SortKey, WindowCall, conjuncts
 from .nodes import Aggregate, Filter, Join, Limit, Project, Relation, Scan, SetKind, SetOperation, Sort, Window, inputs
@@ -45,20 +45,10 @@ def fingerprint_form(relation: Relation) -> bytes:
     """The form of `relation`: length-prefixed, the same on every machine and run."""
     columns, rows = _identities(relation)
     outputs = [
-        packed(c.name.encode(errors="surrogatepass"), columns[c.name], str(c.inferred.type).encode())
+        packed(c.name, columns[c.name], str(c.inferred.type))
         for c in sorted(relation.schema.columns, key=lambda c: c.name)
     ]
     return packed(FORM_VERSION, rows.identity, packed(*outputs), packed(*rows.order))
-
-
-def packed(*parts: bytes) -> bytes:
-    """`parts`, each after its length, so that no two sequences share a form."""
-    return b"".join(len(p).to_bytes(8, "big") + p for p in parts)
-
-
-def digest(*parts: bytes) -> Identity:
-    """SHA-256 of `parts`, told apart."""
-    return hashlib.sha256(packed(*parts)).digest()
 
 
 def _identities(relation: Relation) -> tuple[Names, Rows]:
@@ -81,8 +71,7 @@ def _identities(relation: Relation) -> tuple[Names, Rows]:
 def _node(node: Relation, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]:
     match node:
         case Scan():
-            table = node.table.encode(errors="surrogatepass")
-            return {c.name: _stored(c) for c in node.schema.columns}, Rows(digest(b"scan", table))
+            return {c.name: _stored(c) for c in node.schema.columns}, Rows(digest(b"scan", node.table))
         case Join():
             return _join(node, *given)
         case SetOperation():
@@ -110,20 +99,20 @@ def _node(node: Relation, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]
         case Limit():
             ((names, rows),) = given
             order = _order(node.keys, names)
-            bounds = (str(node.offset).encode(), str(node.count).encode())
+            bounds = (str(node.offset), str(node.count))
             return names, Rows(digest(b"limit", rows.identity, *bounds, *order), order=order)
 
 
 def _stored(column: Column) -> Identity:
     """A column of a table is told by its name and its type: `"1.0"` and `"1"` differ as text, not as numbers."""
-    return digest(b"column", column.name.encode(errors="surrogatepass"), str(column.inferred.type).encode())
+    return digest(b"column", column.name, str(column.inferred.type))
 
 
 def _join(node: Join, left: tuple[Names, Rows], right: tuple[Names, Rows]) -> tuple[Names, Rows]:
     names = {n: digest(b"left", i) for n, i in left[0].items()}
     both = names | {n: digest(b"right", i) for n, i in right[0].items()}
     on = sorted({_expression(p, both) for p in conjuncts(node.on)}) if node.on is not None else []
-    base = digest(b"join", node.kind.encode(), left[1].identity, right[1].identity, *on)
+    base = digest(b"join", node.kind, left[1].identity, right[1].identity, *on)
     # A column of an optional side is null where nothing matched, so it is another than before the join.
     return {n: digest(base, both[n]) for n in node.schema.names}, Rows(base)
 
@@ -141,15 +130,15 @@ def _combined(node: SetOperation, *sides: tuple[Names, Rows]) -> tuple[Names, Ro
 def _aggregate(call: AggregateCall, names: Names) -> Identity:
     args = packed(*(_expression(a, names) for a in call.args))
     order = packed(*_order(call.order, names))
-    return digest(b"aggregate", call.function.encode(), bytes([call.distinct]), args, order)
+    return digest(b"aggregate", call.function, bytes([call.distinct]), args, order)
 
 
 def _window(call: WindowCall, names: Names) -> Identity:
     args = packed(*(_expression(a, names) for a in call.args))
     partition = packed(*sorted({_expression(p, names) for p in call.partition}))
     order = packed(*_order(call.order, names))
-    frame = f"{call.frame.start}..{call.frame.end}".encode() if call.frame else b""
-    return digest(b"window", call.function.encode(), args, partition, order, frame)
+    frame = f"{call.frame.start}..{call.frame.end}" if call.frame else ""
+    return digest(b"window", call.function, args, partition, order, frame)
 
 
 def _order(keys: Iterable[SortKey], names: Names) -> tuple[bytes, ...]:
@@ -166,16 +155,16 @@ def _expression(expr: Expr, names: Names) -> Identity:
         case ColumnRef():
             return names[expr.name]
         case Literal():
-            kind = type(expr.value).__name__.encode()
+            kind = type(expr.value).__name__
             text = repr(expr.value) if isinstance(expr.value, float) else str(expr.value)
-            type_ = str(expr.inferred.type).encode()
-            return digest(b"literal", kind, text.encode(errors="surrogatepass"), type_)
+            type_ = str(expr.inferred.type)
+            return digest(b"literal", kind, text, type_)
         case Cast():
-            type_ = str(expr.inferred.type).encode()
+            type_ = str(expr.inferred.type)
             return digest(b"cast", bytes([expr.safe]), type_, _expression(expr.operand, names))
         case Call(function="and" | "or" as word):
             parts = {_expression(a, names) for a in _flat(expr, word)}
-            return next(iter(parts)) if len(parts) == 1 else digest(b"call", word.encode(), *sorted(parts))
+            return next(iter(parts)) if len(parts) == 1 else digest(b"call", word, *sorted(parts))
         case Call():
             args = [_expression(a, names) for a in expr.args]
             function = MIRRORED.get(expr.function, expr.function)
@@ -183,7 +172,7 @@ def _expression(expr: Expr, names: Names) -> Identity:
                 args.reverse()
             elif function in COMMUTATIVE and not isinstance(expr.inferred.type, String):
                 args.sort()
-            return digest(b"call", function.encode(), str(expr.inferred.type).encode(), *args)
+            return digest(b"call", function, str(expr.inferred.type), *args)
 
 
 def _flat(expr: Expr, function: str) -> Iterable[Expr]:

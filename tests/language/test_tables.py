@@ -137,22 +137,6 @@ def test_writers_at_the_same_time_leave_one_whole_file(tmp_path):
     assert tables._checksum(body) == checksum
 
 
-@pytest.mark.parametrize(
-    ("system", "variables", "expected"),
-    [
-        ("linux", {"STRATA_CACHE_DIR": "/c"}, "/c"),
-        ("linux", {"XDG_CACHE_HOME": "/x", "STRATA_CACHE_DIR": ""}, "/x/strata"),
-        ("linux", {"HOME": "/h", "XDG_CACHE_HOME": "", "STRATA_CACHE_DIR": ""}, "/h/.cache/strata"),
-        ("win32", {"LOCALAPPDATA": "/l", "STRATA_CACHE_DIR": ""}, "/l/strata"),
-    ],
-)
-def test_the_cache_directory_follows_the_system(monkeypatch, system, variables, expected):
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(sys, "platform", system)
-    assert tables.cache_directory().as_posix() == expected
-
-
 def test_with_a_warm_cache_parsing_needs_the_standard_library_only(cache_file):
     code = (
         "import sys; from strata_core.language.parser import parse_module;"

@@ -69,7 +69,7 @@ def test_a_full_disk_is_no_fault_and_leaves_nothing(folder, monkeypatch):
 def test_what_cannot_be_kept_leaves_nothing(folder):
     with pytest.raises((pickle.PicklingError, AttributeError)):
         cache.save(cache.content_key("kind", b"a"), lambda: 1)
-    assert list(folder.iterdir()) == []
+    assert not folder.exists()
 
 
 def _write_often(folder, number, key):
@@ -105,14 +105,3 @@ def test_the_oldest_entries_go_when_there_are_too_many(folder, monkeypatch):
     kept = [n for n in range(9) if cache.load(cache.content_key("kind", bytes([n]))) is not None]
     assert kept == [2, 3, 4, 5, 6, 7, 8]
     assert cache.load(cache.content_key("kind", b"last")) == "last"
-
-
-def test_where_it_lies(monkeypatch):
-    monkeypatch.setenv("STRATA_CACHE_DIR", "/c")
-    assert str(cache.cache_folder()) == "/c"
-    monkeypatch.delenv("STRATA_CACHE_DIR")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
-    assert str(cache.cache_folder()) == "/x/strata"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", "/h")
-    assert str(cache.cache_folder()) == "/h/.cache/strata"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from strata_core.planning.fingerprints import address, digest
+from strata_core.planning.fingerprints import address
 
 ENRICHED = "models/enriched.strata"
 BY_COUNTRY = "models/by_country.strata"
@@ -191,11 +191,6 @@ def test_seed0_s6_fingerprints_are_the_same_in_every_process(shop):
         return subprocess.run(arguments, env=environment, capture_output=True, text=True, check=True).stdout
 
     assert printed("1") == printed("2")
-
-
-def test_a_digest_tells_its_parts_apart():
-    assert digest(b"ab", b"c") != digest(b"a", b"bc")
-    assert digest() == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
 def test_an_address_depends_on_each_input_by_name():

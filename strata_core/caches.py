@@ -1,0 +1,41 @@
+"""Where results are kept that only save time: the user's cache folder, and how files in it are written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+
+def cache_directory() -> Path:
+    """Where this user's caches go: `STRATA_CACHE_DIR`, or the custom of the operating system."""
+    if chosen := os.environ.get("STRATA_CACHE_DIR"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")) / "strata"
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "strata"
+
+
+def keep(path: Path, content: bytes) -> bool:
+    """Write a cache file whole or not at all; says whether. A cache that cannot be written is no fault.
+
+    Only its user may read the folder: what lies there is believed.
+    """
+    import tempfile  # a warm cache is only read
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+    except OSError:
+        return False
+    return True
