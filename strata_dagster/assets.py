@@ -16,7 +16,7 @@ from dagster import (
     multi_asset,
 )
 
-from strata_core.diagnostics.suggest import nearest
+from strata_core.diagnostics.suggest import did_you_mean
 
 from .project import StrataProject, quietly
 from .translator import DagsterStrataTranslator, asset_keys
@@ -77,9 +77,8 @@ def strata_asset_specs(
     models = project.outline.models
     for asked in (*(select or ()), *exclude):
         if asked not in models:
-            close = nearest(asked, tuple(models))
-            known = f"did you mean `{close}`?" if close else f"models are {', '.join(sorted(models)[:8])}"
-            raise DagsterInvalidDefinitionError(f"E027: the project {project.name} has no model `{asked}`: {known}")
+            fix = did_you_mean(asked, models, f"models are {', '.join(sorted(models)[:8])}")
+            raise DagsterInvalidDefinitionError(f"E027: the project {project.name} has no model `{asked}`: {fix}")
     keys = asset_keys(project, translator)
     chosen = set(models if select is None else select) - set(exclude)
     with quietly():

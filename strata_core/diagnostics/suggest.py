@@ -37,6 +37,16 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     return best
 
 
+def did_you_mean(name: str, candidates: Iterable[str], otherwise: str) -> str:
+    """The fix for a `name` that is none of `candidates`: the nearest of them, or `otherwise`.
+
+    >>> did_you_mean("ammount", ["order_id", "amount"], "declare it")
+    'did you mean `amount`?'
+    """
+    near = nearest(name, candidates)
+    return otherwise if near is None else f"did you mean `{near}`?"
+
+
 def _cutoff(length: int) -> float:
     """Short names share letters by chance, so they must be nearer."""
     return 0.75 if length <= 3 else 0.66

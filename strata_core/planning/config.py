@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..diagnostics import Diagnostic, Span, StrataError
-from ..diagnostics.suggest import nearest
+from ..diagnostics.suggest import did_you_mean
 
 CONFIG_NAME = "strata.toml"
 PUBLISH_MODES = ("together", "each")
@@ -192,8 +192,7 @@ def _section_problems(section: str, values: object, keys: dict[str, tuple[Check,
 
 
 def _unknown(kind: str, name: str, accepted: tuple[str, ...], text: str, path: str) -> Diagnostic:
-    close = nearest(name, accepted)
-    fix = f"did you mean `{close}`?" if close else f"accepted: {', '.join(accepted)}"
+    fix = did_you_mean(name, accepted, f"accepted: {', '.join(accepted)}")
     return _invalid(f"unknown {kind} `{name}`", text, path, fix)
 
 

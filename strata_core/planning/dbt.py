@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..diagnostics import Diagnostic, StrataError
-from ..diagnostics.suggest import nearest
+from ..diagnostics.suggest import did_you_mean
 from .config import DbtConfig
 
 
@@ -40,8 +40,7 @@ class DbtManifest:
         """The table called `name` (a model, or `source_name.table` of a dbt source); raises E030."""
         table = self.tables.get(name)
         if table is None:
-            close = nearest(name, tuple(self.tables))
-            fix = f"did you mean `{close}`?" if close else "run `dbt parse` after adding a model"
+            fix = did_you_mean(name, self.tables, "run `dbt parse` after adding a model")
             raise StrataError(Diagnostic("E030", f"the dbt manifest `{self.path.name}` has no model `{name}`", fix=fix))
         return table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..diagnostics import Diagnostic, StrataError
-from ..diagnostics.suggest import nearest
+from ..diagnostics.suggest import did_you_mean
 from ..store.environments import Environment
 from ..store.store import Store
 from .project import Project
@@ -18,8 +18,7 @@ def published_environment(project: Project, name: str) -> Environment:
     environment = store.environment(name)
     if environment.head().number == 0:
         known = store.environments()
-        close = nearest(name, known)
-        fix = f"did you mean `{close}`?" if close else f"run `strata apply --env {name}`"
+        fix = did_you_mean(name, known, f"run `strata apply --env {name}`")
         notes = (f"published environments are {', '.join(known)}",) if known else ()
         raise StrataError(Diagnostic("E095", f"nothing was published in `{name}` yet", fix=fix, notes=notes))
     return environment

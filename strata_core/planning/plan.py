@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic, StrataError
-from ..diagnostics.suggest import nearest
+from ..diagnostics.suggest import did_you_mean
 from ..store.environments import EnvironmentVersion, Pointer
 from .fingerprints import Fingerprint, address
 
@@ -186,9 +186,5 @@ def unknown_model(name: str, project: CompiledProject) -> Diagnostic:
     """E027, with the nearest name."""
     if name in project.broken:
         return Diagnostic("E027", f"model `{name}` has errors", fix="run `strata check` to see them")
-    close = nearest(name, tuple(project.models))
-    return Diagnostic(
-        "E027",
-        f"there is no model `{name}`",
-        fix=f"did you mean `{close}`?" if close else f"models are {', '.join(sorted(project.models)[:8])}",
-    )
+    fix = did_you_mean(name, project.models, f"models are {', '.join(sorted(project.models)[:8])}")
+    return Diagnostic("E027", f"there is no model `{name}`", fix=fix)

@@ -15,7 +15,7 @@ from pathlib import Path
 from ..analysis.compiled import CompiledProject, OptionValue, Resource, Source
 from ..caches import cache_directory, keep
 from ..diagnostics import Diagnostic, StrataError
-from ..diagnostics.suggest import nearest
+from ..diagnostics.suggest import did_you_mean, nearest
 from ..engines.protocol import CsvTable, DuckDBTable, ParquetTable, TableInput
 from .dbt import read_manifest
 from .faults import told_at
@@ -97,8 +97,7 @@ def _check_options(resource: Resource) -> None:
     known = OPTIONS[resource.kind]
     for key in resource.options:
         if key not in known and key not in NAMESPACES and resource.kind != "table":
-            close = nearest(key, known)
-            fix = f"did you mean `{close}`?" if close else f"it takes {', '.join((resource.kind, *known))}"
+            fix = did_you_mean(key, known, f"it takes {', '.join((resource.kind, *known))}")
             raise StrataError(Diagnostic("E070", f"`{resource.kind}:` has no option `{key}`", fix=fix))
 
 
