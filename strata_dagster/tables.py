@@ -17,6 +17,7 @@ from dagster import (
 )
 
 from strata_core.diagnostics import Span
+from strata_core.diagnostics.markdown import markdown_cell
 from strata_core.planning.outline import ColumnOutline
 
 
@@ -73,9 +74,4 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> s
 
 
 def _line(cells: Iterable[object]) -> str:
-    return "| " + " | ".join(_cell(str(cell)) for cell in cells) + " |"
-
-
-def _cell(text: str) -> str:
-    escaped = "".join(f"\\{c}" if c in "\\|`*_<>[]#" else c for c in text)
-    return " ".join(escaped.split())
+    return "| " + " | ".join(markdown_cell(str(cell)) for cell in cells) + " |"

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..diagnostics import Diagnostic, Span
+from ..diagnostics.markdown import markdown_cell
 from .model import span_from_json, span_to_json
 from .rules import Fact, Rule
 
@@ -106,7 +107,7 @@ class PinReport:
         )
         rows = "rows unknown" if self.rows is None else f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         lines = [
-            f"{self._kind.capitalize()} {_code(self.contract)}, {verdict} ({rows})",
+            f"{self._kind.capitalize()} `{markdown_cell(self.contract)}`, {verdict} ({rows})",
             "",
             "| field | rule | promised | result | how | offenders | samples |",
             "|---|---|---|---|---|---:|---|",
@@ -115,7 +116,7 @@ class PinReport:
             result = f"**violated** {r.code}" if r.status is Status.VIOLATED else r.status.value
             how = f"{r.how}: {r.found}" if r.found else r.how
             cells = (r.field, r.rule.value, r.promise, how, spelled_samples(r.samples))
-            field, rule, promise, how, samples = map(_cell, cells)
+            field, rule, promise, how, samples = map(markdown_cell, cells)
             offenders = f"{r.offenders:,}" if r.offenders else ""
             lines.append(f"| {field} | {rule} | {promise} | {result} | {how} | {offenders} | {samples} |")
         return "\n".join(lines) + "\n"
@@ -186,16 +187,6 @@ def _mistyped(r: RuleResult) -> str:
 
 def _latest(r: RuleResult) -> str:
     return f"the latest `{r.field}` is {r.found}" if r.found else f"`{r.field}` is older than it may be"
-
-
-def _code(text: str) -> str:
-    return f"`{_cell(text)}`"
-
-
-def _cell(text: str) -> str:
-    """Text inside one cell: nothing in it ends the cell or starts markup."""
-    escaped = "".join(f"\\{c}" if c in "\\|`*_<>[]#" else c for c in text)
-    return " ".join(escaped.split())
 
 
 def _rule_to_json(r: RuleResult) -> dict[str, Any]:
