@@ -6,9 +6,13 @@ An engine answers all questions about a table in one pass (`Engine.assess`); `wr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import assert_never
 
-from ..relation.expressions import Expr
+from ..relation.expressions import Expr, columns_read
+
+MOST_SAMPLES = 5
+"""Samples of one measurement at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +40,13 @@ class Unique:
 
 @dataclass(frozen=True, slots=True)
 class NotOlder:
-    """The latest value of the date or timestamp `column` is at or after `instant` (UTC)."""
+    """The latest value of the date or timestamp `column` is at or after `instant` (UTC; kept without its zone)."""
 
     column: str
     instant: datetime
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "instant", in_utc(self.instant))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +60,27 @@ class Holds:
 Assertion = NotNull | Within | Unique | NotOlder | Holds
 
 
+def in_utc(instant: datetime) -> datetime:
+    """`instant` as timestamps are stored: UTC, without a zone. One without a zone is UTC already."""
+    return instant if instant.tzinfo is None else instant.astimezone(UTC).replace(tzinfo=None)
+
+
+def columns_of(assertion: Assertion) -> tuple[str, ...]:
+    """The columns that an assertion reads."""
+    match assertion:
+        case NotNull() | Within() | NotOlder():
+            return (assertion.column,)
+        case Unique():
+            return assertion.columns
+        case Holds():
+            return tuple(sorted(columns_read(assertion.predicate)))
+        case _:
+            assert_never(assertion)
+
+
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """An answer: how many rows offend (of a `Unique`, rows beyond the first of each value), with a few samples.
+    """An answer: how many rows offend (of a `Unique`, rows beyond the first of each value), with samples.
 
     A sample maps column names to values: the key columns of the offending row, and the column asked about.
     """

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ..diagnostics import Span
 from ..types import Array, Date, Map, Struct, ValueType
-from .assertions import Assertion, Holds, NotNull, NotOlder, Unique, Within
+from .assertions import Assertion, Holds, NotNull, NotOlder, Unique, Within, in_utc
 from .model import ContractField, TableContract, spelled_enum
 
 
@@ -77,7 +77,7 @@ class Promise:
             case Rule.UNIQUE | Rule.PRIMARY_KEY:
                 return Unique(columns)
             case Rule.FRESHNESS if now is not None and self.max_age is not None:
-                oldest = _utc(now) - self.max_age
+                oldest = in_utc(now) - self.max_age
                 if self.by_day:
                     oldest = oldest.replace(hour=0, minute=0, second=0, microsecond=0)
                 return NotOlder(columns[0], oldest)
@@ -176,7 +176,3 @@ def spelled_age(age: timedelta) -> str:
         if seconds % size == 0:
             return f"{seconds // size}{unit}"
     return f"{seconds}s"
-
-
-def _utc(instant: datetime) -> datetime:
-    return instant if instant.tzinfo is None else instant.astimezone(UTC).replace(tzinfo=None)

@@ -19,10 +19,10 @@ from typing import Protocol, TypeVar
 import pyarrow as pa
 
 from ..diagnostics import StrataError
-from ..relation.expressions import ColumnRef, Expr, call, cast, castable, columns_read, literal
+from ..relation.expressions import ColumnRef, Expr, call, cast, castable, literal
 from ..types import STRING, Decimal, Inferred, Money
 from ..types.values import MONEY_SCALE
-from .assertions import Assertion, Assessment, Holds, Measurement, NotOlder
+from .assertions import MOST_SAMPLES, Assertion, Assessment, Holds, Measurement, NotOlder, columns_of
 from .authoring import Proof, proven
 from .model import ContractField, TableContract
 from .physical import PhysicalFinding, check_physical
@@ -58,7 +58,6 @@ MEASURED = {
     Rule.FRESHNESS: "latest value compared",
     Rule.HOLDS: "rows counted",
 }
-MOST_SAMPLES = 5
 READ = "types and columns compared"
 PARSED = "fields read as their type"
 UNASKED = "not asked: the data's columns are not as promised"
@@ -100,7 +99,7 @@ def pin(
         if raw is not None:
             findings += _unreadable(engine, raw, contract, _faulty(findings))
         faulty = _faulty(findings)
-        answerable = [q for q in asked if not faulty & _columns(q, contract)]
+        answerable = [q for q in asked if faulty.isdisjoint(columns_of(q))]
         assessment = engine.assess(table, answerable, sample_key(contract, faulty))
     except StrataError:
         # Data of other columns or types may not even read as what it was declared to be; what is known by now
@@ -176,7 +175,7 @@ def judge(
     broken = {f.fact: f for f in findings}
     faulty = _faulty(findings)
     answers = {fact_of(m.assertion, contract): m for m in assessment.measurements} if assessment else {}
-    reads = {fact_of(q, contract): _columns(q, contract) for q in asked}
+    reads = {fact_of(q, contract): frozenset(columns_of(q)) for q in asked}
     reasons = {p.fact: p.by for p in proofs if p.proven}
     hidden = contract.hidden | masked
     further = tuple(Promise(fact_of(q, contract), q.text, contract.span) for q in asked if isinstance(q, Holds))
@@ -256,10 +255,3 @@ def _samples(
 
 def _faulty(findings: Iterable[PhysicalFinding]) -> frozenset[str]:
     return frozenset(column for f in findings for column in f.fact.columns)
-
-
-def _columns(question: Assertion, contract: TableContract) -> frozenset[str]:
-    """The columns that a question reads."""
-    if isinstance(question, Holds):
-        return columns_read(question.predicate)
-    return frozenset(fact_of(question, contract).columns)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..analysis.compiled import CompiledModel, JoinExpectation, Source
 from ..analysis.scope import fresh
-from ..contract.assertions import Holds
+from ..contract.assertions import MOST_SAMPLES, Holds
 from ..contract.model import TableContract
 from ..contract.report import MASKED, PinReport, shown
 from ..contract.rules import Rule, promises, spelled_age
@@ -31,7 +31,6 @@ from .faults import told_at
 from .preview import columns_from
 from .promised import promised
 
-SAMPLES = 5
 
 
 def pin_source(engine: Engine, source: Source, table: TableInput, now: datetime) -> PinReport:
@@ -111,7 +110,7 @@ def _repeated(expectation: JoinExpectation) -> Relation:
     keys, count = [Item(name, ref(rows, name)) for name in expectation.columns], _count(expectation)
     counted = aggregate_rows(rows, keys, [AggregateItem(count, aggregate("count", grouped=True))])
     repeated = filter_rows(counted, call("gt", ref(counted, count), literal(1)))
-    return limit_rows(repeated, (), 0, SAMPLES)
+    return limit_rows(repeated, (), 0, MOST_SAMPLES)
 
 
 def _count(expectation: JoinExpectation) -> str:

@@ -123,7 +123,7 @@ def _combined(node: SetOperation, *sides: tuple[Names, Rows]) -> tuple[Names, Ro
         sides = tuple(sorted(sides, key=lambda side: side[1].identity))
     pairs = {n: digest(*(names[n] for names, _ in sides)) for n in node.schema.names}
     told_apart = () if node.kind is SetKind.UNION_ALL else sorted(pairs.values())
-    base = digest(b"combine", node.kind.encode(), *(rows.identity for _, rows in sides), *told_apart)
+    base = digest(b"combine", node.kind, *(rows.identity for _, rows in sides), *told_apart)
     return {n: digest(base, pair) for n, pair in pairs.items()}, Rows(base)
 
 

@@ -17,8 +17,18 @@ import duckdb
 import pyarrow.parquet as pq
 from sqlglot import exp
 
-from ...contract.assertions import Assertion, Assessment, Holds, Measurement, NotNull, NotOlder, Unique, Within
-from ...relation.expressions import columns_read
+from ...contract.assertions import (
+    MOST_SAMPLES,
+    Assertion,
+    Assessment,
+    Holds,
+    Measurement,
+    NotNull,
+    NotOlder,
+    Unique,
+    Within,
+    columns_of,
+)
 from ...relation.schema import Column
 from ...types import Array, Date, Map, Struct, ValueType
 from ..protocol import ParquetTable, TableInput
@@ -28,8 +38,6 @@ from .scans import scan, source_of
 from .session import computing
 from .sql import SqlExpr
 from .translate import distinct_spellings
-
-SAMPLES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,25 +139,13 @@ def _count(data: Data, assertions: Sequence[Assertion], sound: frozenset[str]) -
                 items.append(exp.Filter(this=sql.fn("count", exp.Star()), expression=offending))
             case _:
                 assert_never(assertion)
-        names.extend(_columns(assertion))
+        names.extend(columns_of(assertion))
     (row,) = data.rows(data.select(items, names))
     return row
 
 
-def _columns(assertion: Assertion) -> tuple[str, ...]:
-    match assertion:
-        case NotNull() | Within() | NotOlder():
-            return (assertion.column,)
-        case Unique():
-            return assertion.columns
-        case Holds():
-            return tuple(sorted(columns_read(assertion.predicate)))
-        case _:
-            assert_never(assertion)
-
-
 def _shown(assertion: Assertion) -> tuple[str, ...]:
-    return () if isinstance(assertion, Holds) else _columns(assertion)
+    return () if isinstance(assertion, Holds) else columns_of(assertion)
 
 
 def _offends(data: Data, assertion: NotNull | Within | Holds) -> SqlExpr:
@@ -199,9 +195,9 @@ def _some_null(items: SqlExpr, element: ValueType, rest: Sequence[str]) -> SqlEx
 def _samples(data: Data, assertion: Assertion, key: Sequence[str], offending: SqlExpr) -> tuple[dict[str, object], ...]:
     names = tuple(dict.fromkeys((*key, *_shown(assertion))))
     items: list[SqlExpr] = [data.column(n) for n in names] or [exp.Null()]
-    select = data.select(items, (*names, *_columns(assertion)))
+    select = data.select(items, (*names, *columns_of(assertion)))
     select.set("where", exp.Where(this=offending))
-    select.set("limit", exp.Limit(expression=sql.number(SAMPLES)))
+    select.set("limit", exp.Limit(expression=sql.number(MOST_SAMPLES)))
     return _named(names, data.rows(select))
 
 
@@ -211,12 +207,10 @@ def _named(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> tuple[di
 
 def _latest(data: Data, assertion: NotOlder, latest: Any, key: Sequence[str]) -> Measurement:
     """The latest value, where it is older than the instant; no row offends where there is no value at all."""
-    instant = assertion.instant
-    limit = instant.astimezone(datetime.UTC).replace(tzinfo=None) if instant.tzinfo else instant
     if latest is None:
         return Measurement(assertion, 0)
     at = latest if isinstance(latest, datetime.datetime) else datetime.datetime(latest.year, latest.month, latest.day)
-    if at >= limit:
+    if at >= assertion.instant:
         return Measurement(assertion, 0)
     type_ = data.columns[assertion.column].inferred.type
     value = latest if isinstance(type_, Date) else at
@@ -295,12 +289,12 @@ def _repeated(data: Data, assertion: Unique, key: Sequence[str]) -> tuple[dict[s
     )
     repeated = _groups(data, assertion.columns, [data.column(c) for c in assertion.columns])
     repeated.set("having", exp.Having(this=exp.GT(this=sql.fn("count", exp.Star()), expression=sql.number(1))))
-    repeated.set("limit", exp.Limit(expression=sql.number(SAMPLES)))
+    repeated.set("limit", exp.Limit(expression=sql.number(MOST_SAMPLES)))
     row = exp.Tuple(expressions=[data.column(c) for c in assertion.columns])
     read = data.select([data.column(n) for n in names], names)
     read.set("where", exp.Where(this=exp.In(this=row, query=exp.Subquery(this=repeated))))
     numbered = _from([*(data.column(n) for n in names), number], read)
     beyond = exp.GT(this=sql.column(f"{sql.RESERVED}number"), expression=sql.number(1))
     select = _from([data.column(n) for n in names], numbered, beyond)
-    select.set("limit", exp.Limit(expression=sql.number(SAMPLES)))
+    select.set("limit", exp.Limit(expression=sql.number(MOST_SAMPLES)))
     return _named(names, data.rows(select))

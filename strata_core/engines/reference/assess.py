@@ -6,18 +6,28 @@ import datetime
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from ...contract.assertions import Assertion, Assessment, Holds, Measurement, NotNull, NotOlder, Unique, Within
+from ...contract.assertions import (
+    MOST_SAMPLES,
+    Assertion,
+    Assessment,
+    Holds,
+    Measurement,
+    NotNull,
+    NotOlder,
+    Unique,
+    Within,
+    columns_of,
+)
 from ..protocol import TableInput
 from .evaluate import compile_expr
 from .reading import read_rows
 from .values import Value, group_key, order_key
 
-SAMPLES = 5
 Rows = Sequence[list[Value]]
 
 
 def assess(table: TableInput, assertions: Sequence[Assertion], key: Sequence[str]) -> Assessment:
-    """One measurement per assertion, in their order; the first `SAMPLES` offending rows are samples."""
+    """One measurement per assertion, in their order; the first `MOST_SAMPLES` offending rows are samples."""
     names = tuple(c.name for c in table.columns)
     rows = read_rows(table, names)
     positions = {name: i for i, name in enumerate(names)}
@@ -26,21 +36,10 @@ def assess(table: TableInput, assertions: Sequence[Assertion], key: Sequence[str
 
 def _measure(assertion: Assertion, rows: Rows, positions: dict[str, int], key: Sequence[str]) -> Measurement:
     offenders = list(_offenders(assertion, rows, positions))
-    shown = [*key, *(c for c in _columns(assertion) if c not in key)]
-    samples: tuple[dict[str, object], ...] = tuple({n: row[positions[n]] for n in shown} for row in offenders[:SAMPLES])
-    return Measurement(assertion, len(offenders), samples)
-
-
-def _columns(assertion: Assertion) -> tuple[str, ...]:
-    match assertion:
-        case NotNull() | Within() | NotOlder():
-            return (assertion.column,)
-        case Unique():
-            return assertion.columns
-        case Holds():
-            return ()
-        case _:
-            assert_never(assertion)
+    own = () if isinstance(assertion, Holds) else columns_of(assertion)
+    shown = [*key, *(c for c in own if c not in key)]
+    samples: list[dict[str, object]] = [{n: row[positions[n]] for n in shown} for row in offenders[:MOST_SAMPLES]]
+    return Measurement(assertion, len(offenders), tuple(samples))
 
 
 def _offenders(assertion: Assertion, rows: Rows, positions: dict[str, int]) -> Iterator[list[Value]]:
@@ -98,6 +97,5 @@ def _outdated(rows: Rows, at: int, instant: datetime.datetime) -> Iterator[list[
     value = latest[at]
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         value = datetime.datetime(value.year, value.month, value.day)
-    limit = instant.astimezone(datetime.UTC).replace(tzinfo=None) if instant.tzinfo else instant
-    if isinstance(value, datetime.datetime) and value < limit:
+    if isinstance(value, datetime.datetime) and value < instant:
         yield latest
