@@ -11,6 +11,7 @@ from ..contract.model import ContractError, ContractField, Freshness, Mask, Mask
 from ..diagnostics import Diagnostic, Report, Span
 from ..diagnostics.suggest import nearest
 from ..language import ast
+from ..language.literals import SECONDS
 from ..types import UNKNOWN
 from .names import duplicate
 from .types import Domains, resolve_type
@@ -21,13 +22,6 @@ AGES: dict[str, timedelta | None] = {
     "weekly": timedelta(weeks=1),
     "monthly": timedelta(days=31),
     "incremental": None,
-}
-UNITS = {
-    "s": timedelta(seconds=1),
-    "min": timedelta(minutes=1),
-    "h": timedelta(hours=1),
-    "d": timedelta(days=1),
-    "w": timedelta(weeks=1),
 }
 _AGE_FIX = "write for instance `freshness: <= 12h`; units are s, min, h, d and w"
 
@@ -153,10 +147,10 @@ def max_age(written: ast.Freshness, report: Report) -> timedelta | None:
 
 def _parsed(text: str) -> timedelta | None:
     digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
-    unit = UNITS.get(text[len(digits) :])
+    unit = SECONDS.get(text[len(digits) :])
     if unit is None or not (digits.isascii() and digits.isdigit() and len(digits) < 10):
         return None
-    return _seconds(int(digits) * int(unit.total_seconds()))
+    return _seconds(int(digits) * unit)
 
 
 def _seconds(count: int) -> timedelta | None:

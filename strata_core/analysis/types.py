@@ -27,19 +27,12 @@ from ..types import (
     money_type,
     parse_type,
 )
-from ..types.spelling import SIMPLE
+from ..types.currencies import DEFAULT_CURRENCY
+from ..types.spelling import FORMS, SIMPLE
 from .names import duplicate, unknown
 
 Domains = Mapping[str, ValueType]
 
-DEFAULT_CURRENCY = "USD"
-FORMS = {
-    "decimal": "decimal(precision, scale)",
-    "money": "money(EUR)",
-    "array": "array(T)",
-    "map": "map(string, T)",
-    "struct": "struct<name: T, …>",
-}
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?!\s*:)\b")
 
 

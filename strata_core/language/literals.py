@@ -13,7 +13,8 @@ Action = Callable[[list[Any], Span, Report], Any]
 
 INT_MAX = 2**63 - 1
 DECIMAL_DIGITS = 38
-_SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+"""The units of a duration."""
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t"}
 
@@ -98,7 +99,7 @@ def duration(c: list[Any], span: Span, report: Report) -> ast.Duration:
     text: str = c[0]
     unit = text.lstrip("0123456789_")
     count = int_value(text[: -len(unit)], span, report)
-    seconds = count * _SECONDS[unit]
+    seconds = count * SECONDS[unit]
     if seconds > INT_MAX:
         report(int_range(span))
         seconds = 0

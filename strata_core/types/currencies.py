@@ -1,5 +1,8 @@
 """Active ISO 4217 currency codes (Seed 0 §1: `Money(currency)`)."""
 
+DEFAULT_CURRENCY = "USD"
+"""That of `money` without one, a spelling of the 0.1 surface."""
+
 CURRENCIES = frozenset(
     """
     AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .currencies import CURRENCIES
+from .currencies import CURRENCIES, DEFAULT_CURRENCY
 from .values import (
     BOOL,
     DATE,
@@ -24,7 +24,15 @@ from .values import (
 )
 
 SIMPLE: dict[str, ValueType] = {str(t): t for t in (INT64, FLOAT64, STRING, BOOL, DATE, TIMESTAMP, UUID, JSON)}
-TYPE_NAMES = (*SIMPLE, "decimal", "money", "array", "map", "struct")
+FORMS = {
+    "decimal": "decimal(precision, scale)",
+    "money": "money(EUR)",
+    "array": "array(T)",
+    "map": "map(string, T)",
+    "struct": "struct<name: T, …>",
+}
+"""How types with parts are written."""
+TYPE_NAMES = (*SIMPLE, *FORMS)
 _TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[(),<>:])")
 _MAX_DEPTH = 64
 
@@ -81,30 +89,31 @@ def _type(tokens: list[str], at: int, depth: int) -> tuple[ValueType, int]:
     name, at = tokens[at], at + 1
     if name in SIMPLE:
         return SIMPLE[name], at
+    form = FORMS.get(name, "")
     match name:
         case "decimal":
-            at = _expect(tokens, at, "(", "decimal(precision, scale)")
+            at = _expect(tokens, at, "(", form)
             precision, at = _number(tokens, at)
-            at = _expect(tokens, at, ",", "decimal(precision, scale)")
+            at = _expect(tokens, at, ",", form)
             scale, at = _number(tokens, at)
-            return decimal_type(precision, scale), _expect(tokens, at, ")", "decimal(precision, scale)")
+            return decimal_type(precision, scale), _expect(tokens, at, ")", form)
         case "money":
             if at < len(tokens) and tokens[at] == "(":
                 currency = tokens[at + 1] if at + 1 < len(tokens) else ""
-                return money_type(currency), _expect(tokens, at + 2, ")", "money(EUR)")
-            return Money("USD"), at
+                return money_type(currency), _expect(tokens, at + 2, ")", form)
+            return Money(DEFAULT_CURRENCY), at
         case "array":
-            at = _expect(tokens, at, "(", "array(T)")
+            at = _expect(tokens, at, "(", form)
             element, at = _type(tokens, at, depth + 1)
             nullable, at = _nullable(tokens, at)
-            return Array(element, nullable), _expect(tokens, at, ")", "array(T)")
+            return Array(element, nullable), _expect(tokens, at, ")", form)
         case "map":
-            at = _expect(tokens, at, "(", "map(string, T)")
-            at = _expect(tokens, at, "string", "map(string, T)")
-            at = _expect(tokens, at, ",", "map(string, T)")
+            at = _expect(tokens, at, "(", form)
+            at = _expect(tokens, at, "string", form)
+            at = _expect(tokens, at, ",", form)
             value, at = _type(tokens, at, depth + 1)
             nullable, at = _nullable(tokens, at)
-            return Map(value, nullable), _expect(tokens, at, ")", "map(string, T)")
+            return Map(value, nullable), _expect(tokens, at, ")", form)
         case "struct":
             return _struct(tokens, at, depth)
         case _:
@@ -112,7 +121,7 @@ def _type(tokens: list[str], at: int, depth: int) -> tuple[ValueType, int]:
 
 
 def _struct(tokens: list[str], at: int, depth: int) -> tuple[Struct, int]:
-    form = "struct<name: T, …>"
+    form = FORMS["struct"]
     at = _expect(tokens, at, "<", form)
     fields: list[StructField] = []
     while True:
@@ -144,5 +153,5 @@ def _expect(tokens: list[str], at: int, token: str, form: str) -> int:
 
 def _number(tokens: list[str], at: int) -> tuple[int, int]:
     if at >= len(tokens) or not tokens[at].isdigit():
-        raise TypeSpellingError("a number of digits expected; the form is `decimal(precision, scale)`")
+        raise TypeSpellingError(f"a number of digits expected; the form is `{FORMS['decimal']}`")
     return int(tokens[at][:4]), at + 1
