@@ -6,6 +6,8 @@ type in the metadata, so that any reader of Parquet can use them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pyarrow as pa
 
 from .inferred import Inferred
@@ -64,3 +66,41 @@ def arrow_type(type_: ValueType) -> pa.DataType:
 def arrow_field(name: str, inferred: Inferred) -> pa.Field:
     """The Arrow field of a column, its Strata type spelled in the metadata."""
     return pa.field(name, arrow_type(inferred.type), inferred.nullable, {TYPE_KEY: str(inferred.type).encode()})
+
+
+def widens_physically(given: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether data of Arrow type `given` is read as `wanted` without losing a value."""
+    types = pa.types
+    if given == wanted:
+        return True
+    if isinstance(given, pa.ExtensionType):
+        return bool(types.is_string(wanted))
+    if types.is_null(given):
+        return True
+    if types.is_dictionary(given):
+        return widens_physically(given.value_type, wanted)
+    if types.is_list(wanted):
+        lists = types.is_list(given) or types.is_large_list(given)
+        return lists and widens_physically(given.value_type, wanted.value_type)
+    if types.is_map(wanted):
+        return types.is_map(given) and widens_physically(given.item_type, wanted.item_type)
+    if types.is_struct(wanted):
+        return (
+            types.is_struct(given)
+            and [f.name for f in given] == [f.name for f in wanted]
+            and all(widens_physically(g.type, w.type) for g, w in zip(given, wanted, strict=True))
+        )
+    if types.is_decimal(wanted):
+        whole = wanted.precision - wanted.scale
+        return bool(types.is_decimal(given) and given.scale <= wanted.scale and given.precision - given.scale <= whole)
+    return any(is_wanted(wanted) and is_given(given) for is_wanted, is_given in _WIDER)
+
+
+_WIDER: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], bool]], ...] = (
+    (pa.types.is_int64, lambda given: bool(pa.types.is_integer(given)) and given != pa.uint64()),
+    (pa.types.is_float64, pa.types.is_floating),
+    (pa.types.is_string, pa.types.is_large_string),
+    (pa.types.is_string, pa.types.is_string_view),
+    (pa.types.is_timestamp, lambda given: bool(pa.types.is_timestamp(given)) and given.tz is None),
+    (pa.types.is_date32, pa.types.is_date64),
+)

@@ -20,9 +20,8 @@ from ...diagnostics import Diagnostic, StrataError
 from ...relation.nodes import Relation, Scan, walk_relation
 from ...relation.schema import Column
 from ...types import STRING, Json, Uuid
-from ...types.physical import arrow_type
+from ...types.physical import arrow_type, widens_physically
 from ..protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, TableInput
-from ..reference.reading import widens_physically
 from . import sql
 from .casts import cast_value
 from .csv_faults import read_header

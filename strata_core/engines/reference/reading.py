@@ -5,7 +5,7 @@ or types), E090 (a CSV field that does not spell its column's type).
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import duckdb
@@ -16,7 +16,7 @@ from sqlglot import exp
 from ...diagnostics import Diagnostic, StrataError
 from ...relation.nodes import Relation, Scan, walk_relation
 from ...relation.schema import Column
-from ...types.physical import arrow_type
+from ...types.physical import arrow_type, widens_physically
 from ..protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, TableInput
 from .casts import cast
 from .values import MisfitError, Value, failure
@@ -145,41 +145,3 @@ def _place(table: TableInput) -> Path | str:
             return table.path
         case ArrowTable():
             return "the Arrow table"
-
-
-def widens_physically(given: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether data of Arrow type `given` is read as `wanted` without losing a value."""
-    types = pa.types
-    if given == wanted:
-        return True
-    if isinstance(given, pa.ExtensionType):
-        return bool(types.is_string(wanted))
-    if types.is_null(given):
-        return True
-    if types.is_dictionary(given):
-        return widens_physically(given.value_type, wanted)
-    if types.is_list(wanted):
-        lists = types.is_list(given) or types.is_large_list(given)
-        return lists and widens_physically(given.value_type, wanted.value_type)
-    if types.is_map(wanted):
-        return types.is_map(given) and widens_physically(given.item_type, wanted.item_type)
-    if types.is_struct(wanted):
-        return (
-            types.is_struct(given)
-            and [f.name for f in given] == [f.name for f in wanted]
-            and all(widens_physically(g.type, w.type) for g, w in zip(given, wanted, strict=True))
-        )
-    if types.is_decimal(wanted):
-        whole = wanted.precision - wanted.scale
-        return bool(types.is_decimal(given) and given.scale <= wanted.scale and given.precision - given.scale <= whole)
-    return any(is_wanted(wanted) and is_given(given) for is_wanted, is_given in _WIDER)
-
-
-_WIDER: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], bool]], ...] = (
-    (pa.types.is_int64, lambda given: bool(pa.types.is_integer(given)) and given != pa.uint64()),
-    (pa.types.is_float64, pa.types.is_floating),
-    (pa.types.is_string, pa.types.is_large_string),
-    (pa.types.is_string, pa.types.is_string_view),
-    (pa.types.is_timestamp, lambda given: bool(pa.types.is_timestamp(given)) and given.tz is None),
-    (pa.types.is_date32, pa.types.is_date64),
-)
