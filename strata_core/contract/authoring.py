@@ -13,9 +13,8 @@ from types import MappingProxyType
 
 from ..diagnostics import Diagnostic, Related, Severity, Span
 from ..diagnostics.suggest import nearest
-from ..relation.expressions import castable
 from ..relation.schema import Column, Role, Schema, Transform
-from ..types import Decimal, Float64, Money, Unknown, ValueType, widens
+from ..types import Decimal, Float64, Money, Unknown, ValueType, castable, widens
 from .assertions import Assertion
 from .model import ContractField, TableContract
 from .rules import Fact, Promise, Rule, promises

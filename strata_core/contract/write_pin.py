@@ -19,8 +19,8 @@ from typing import Protocol, TypeVar
 import pyarrow as pa
 
 from ..diagnostics import StrataError
-from ..relation.expressions import ColumnRef, Expr, call, cast, castable, literal
-from ..types import STRING, Decimal, Inferred, Money
+from ..relation.expressions import ColumnRef, Expr, call, cast, literal
+from ..types import STRING, Decimal, Inferred, Money, castable
 from ..types.values import MONEY_SCALE
 from .assertions import MOST_SAMPLES, Assertion, Assessment, Holds, Measurement, NotOlder, columns_of
 from .authoring import Proof, proven

@@ -19,22 +19,14 @@ from ..types import (
     NULL,
     STRING,
     TIMESTAMP,
-    Array,
-    Bool,
-    Date,
     Decimal,
     Float64,
     Inferred,
     Int64,
-    Json,
-    Map,
     Money,
     String,
-    Struct,
-    Timestamp,
-    Unknown,
-    Uuid,
     ValueType,
+    castable,
 )
 from ..types.functions import (
     CATALOG,
@@ -246,37 +238,6 @@ def cast(expr: Expr, type_: ValueType, *, safe: bool = False) -> Expr:
         expr.inferred.nonzero and isinstance(source, Int64) and isinstance(type_, Float64 | Decimal),
     )
     return Cast(expr, inferred, safe)
-
-
-def castable(source: ValueType, target: ValueType) -> bool:
-    """Whether a `cast` from `source` to `target` exists."""
-    if source == target or isinstance(source, Unknown):
-        return True
-    match source, target:
-        case Money(), Money():
-            return False
-        case (Array(), Array()):
-            return castable(source.element, target.element)
-        case (Array() | Map() | Struct(), _) | (_, Array() | Map() | Struct()):
-            return False
-        case _, String():
-            return True
-        case String(), _:
-            return True
-        case ((Int64() | Float64() | Decimal()), (Int64() | Float64() | Decimal() | Money())):
-            return True
-        case Money(), (Int64() | Float64() | Decimal()):
-            return True
-        case Bool(), Int64():
-            return True
-        case Int64(), Bool():
-            return True
-        case (Date(), Timestamp()) | (Timestamp(), Date()):
-            return True
-        case ((Uuid() | Json() | Date() | Timestamp() | Bool() | Int64() | Float64() | Decimal() | Money()), _):
-            return False
-        case _:
-            return False
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

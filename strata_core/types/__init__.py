@@ -1,7 +1,7 @@
 """Value types, their lattice, what inference knows of a value, and the function catalog (Seed 0 §1, §2)."""
 
 from .inferred import NULL, Inferred, union_of_values
-from .lattice import least_upper_bound, widens
+from .lattice import castable, least_upper_bound, widens
 from .spelling import TYPE_NAMES, TypeSpellingError, decimal_type, money_type, parse_type
 from .values import (
     BOOL,
@@ -62,6 +62,7 @@ __all__ = [
     "Unknown",
     "Uuid",
     "ValueType",
+    "castable",
     "decimal_type",
     "is_numeric",
     "least_upper_bound",

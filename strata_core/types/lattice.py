@@ -1,4 +1,4 @@
-"""Subtyping and least upper bounds (Seed 0 §1 "Subtyping"; design `language.md`, "Widening").
+"""Subtyping, casts and least upper bounds (Seed 0 §1 "Subtyping"; design `language.md`, "Widening").
 
 Widening without a word is allowed only where no value can be lost; everything else takes a `cast`.
 Narrowing never happens implicitly.
@@ -10,12 +10,17 @@ from .values import (
     FLOAT64,
     MAX_PRECISION,
     Array,
+    Bool,
+    Date,
     Decimal,
     Float64,
     Int64,
     Map,
+    Money,
+    String,
     Struct,
     StructField,
+    Timestamp,
     Unknown,
     ValueType,
 )
@@ -53,6 +58,32 @@ def widens(inferred: ValueType, promised: ValueType) -> bool:
             )
         case _:
             return inferred == promised
+
+
+def castable(source: ValueType, target: ValueType) -> bool:
+    """Whether a `cast` from `source` to `target` exists.
+
+    >>> from strata_core.types.values import BOOL, DATE, INT64, STRING, Money
+    >>> castable(INT64, BOOL), castable(STRING, DATE), castable(DATE, INT64), castable(Money("EUR"), Money("USD"))
+    (True, True, False, False)
+    """
+    match source, target:
+        case Unknown(), _:
+            return True
+        case Array(), Array() if source != target:
+            return castable(source.element, target.element)
+        case (Array() | Map() | Struct(), _) | (_, Array() | Map() | Struct()):
+            return source == target
+        case (_, String()) | (String(), _):
+            return True
+        case ((Int64() | Float64() | Decimal()), (Int64() | Float64() | Decimal() | Money())):
+            return True
+        case Money(), (Int64() | Float64() | Decimal()):
+            return True
+        case (Bool(), Int64()) | (Int64(), Bool()) | (Date(), Timestamp()) | (Timestamp(), Date()):
+            return True
+        case _:
+            return source == target
 
 
 def least_upper_bound(a: ValueType, b: ValueType) -> ValueType | None:
