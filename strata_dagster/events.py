@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from dagster import (
@@ -26,6 +25,7 @@ from strata_core.planning.sources import ResolvedSource
 from strata_core.planning.workspace import Workspace
 from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
+from strata_core.store.instant import moment
 
 from .assets import LAST_KNOWN_GOOD, WRITE_PIN
 from .tables import markdown_table
@@ -154,7 +154,7 @@ def unpublished(
             rows = result.pin.rows if result.pin else None
             metadata |= {"write_pin": MetadataValue.md(_violation(workspace, result, stays))}
             metadata |= {} if rows is None else {"rows": rows}
-            return _check(key, False, f"{_counted(violations(result))}: not published; {stays}", metadata)
+            return _check(key, False, f"{_counted(result.violations)}: not published; {stays}", metadata)
         case Status.FAILED:
             metadata |= {"findings": MetadataValue.md(list_of(result.diagnostics))}
             text = f"{_counted(result.diagnostics)}: not computed, so not published; {stays}"
@@ -186,12 +186,6 @@ def unexamined(key: AssetKey, diagnostics: Iterable[Diagnostic]) -> AssetCheckRe
     )
 
 
-def violations(result: ModelResult) -> tuple[Diagnostic, ...]:
-    """Everything that broke a promise: of the inputs, of joins, of the candidate."""
-    reports = (*result.inputs, *((result.pin,) if result.pin else ()))
-    return (*(d for report in reports for d in report.diagnostics()), *result.diagnostics)
-
-
 def _counted(found: tuple[Diagnostic, ...]) -> str:
     """How many promises are broken, and the first of them in words."""
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
@@ -204,7 +198,7 @@ def _stays(workspace: Workspace, result: ModelResult, version: EnvironmentVersio
         return "nothing was live before"
     since = ""
     if live.published_at is not None:
-        since = f" (published {datetime.fromtimestamp(live.published_at / 1e9, UTC):%Y-%m-%d %H:%M:%S} UTC)"
+        since = f" (published {moment(live.published_at):%Y-%m-%d %H:%M:%S} UTC)"
     return f"version {version.number} of {workspace.environment} stays live{since}"
 
 
@@ -223,7 +217,7 @@ def _violation_parts(workspace: Workspace, result: ModelResult, stays: str) -> I
         yield "#### The candidate\n"
         yield result.pin.markdown()
     yield "#### What to do\n"
-    yield list_of(violations(result))
+    yield list_of(result.violations)
 
 
 def _shown(workspace: Workspace, path: str) -> str:

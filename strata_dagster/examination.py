@@ -24,7 +24,7 @@ def examined(
 
     After an apply it does not: what was just published was pinned, and the rest was when it was published.
     """
-    engine = make_engine(project.config.engine, project) if again else None
+    engine = make_engine(project) if again else None
     for model, key in checks.items():
         health = examine(project, environment, model, datetime.now(UTC), engine=engine)
         yield AssetCheckResult(

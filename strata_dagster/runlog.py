@@ -11,7 +11,6 @@ from strata_core.planning.project import Project
 from strata_core.planning.results import ModelResult, Started, Status
 from strata_core.store.environments import EnvironmentVersion
 
-from .events import violations
 from .project import findings
 
 SECONDS_BETWEEN = 10.0
@@ -55,7 +54,7 @@ class RunLog:
         line = f"{result.name}: {result.status}{rows} ({result.seconds:.2f} s)"
         match result.status:
             case Status.VIOLATED | Status.FAILED:
-                self.log.error(f"{line}\n\n{findings(violations(result), self.project)}")
+                self.log.error(f"{line}\n\n{findings(result.violations, self.project)}")
             case Status.SKIPPED:
                 self.log.error(f"{line}: waits for {', '.join(result.waits_for)}")
             case Status.FRESH | Status.REUSED | Status.COMPUTED:

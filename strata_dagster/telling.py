@@ -64,7 +64,7 @@ class Telling:
 
     def faults(self) -> tuple[Diagnostic, ...]:
         """Why the run fails; empty where everything selected is live and sound."""
-        found = [d for r in self._results.values() if not r.status.sound for d in events.violations(r)]
+        found = [d for r in self._results.values() if not r.status.sound for d in r.violations]
         return tuple(dict.fromkeys((*found, *self._unreadable)))
 
     def summary(self) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
-from datetime import UTC, datetime
 
 import click
 
 from ..planning.environments import published_environment
 from ..planning.project import Project
 from ..store.environments import EnvironmentVersion
-from ..store.instant import spell
+from ..store.instant import moment, spell
 from .exits import CLEAN
 from .report import environment_option, format_option, on_project, plural
 
@@ -58,7 +57,7 @@ def _changed(version: EnvironmentVersion, before: EnvironmentVersion | None) -> 
 
 
 def _line(version: EnvironmentVersion, before: EnvironmentVersion | None) -> str:
-    at = datetime.fromtimestamp(version.at / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    at = moment(version.at).strftime("%Y-%m-%d %H:%M:%S")
     what = f"rollback to {version.restores}" if version.restores else version.cause
     names = _changed(version, before)
     more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from ..contract.model import TableContract
 from ..contract.report import PinReport
@@ -15,6 +15,7 @@ from ..engines.protocol import Engine, ParquetTable
 from ..relation.schema import Column
 from ..store.artifacts import Artifact
 from ..store.environments import Pointer
+from ..store.instant import moment
 from ..store.store import Store
 from ..types import Inferred
 from .environments import published_environment
@@ -65,8 +66,7 @@ def _examine(project: Project, environment: str, model: str, now: datetime, engi
     if pointer is None:
         message = f"`{model}` is not published in {environment}"
         return Health(model, (Diagnostic("E095", message, fix=f"run `strata apply {model}`"),))
-    published = datetime.fromtimestamp((pointer.published_at or 0) / 1e9, UTC)
-    age = timedelta(seconds=max(0, int((now - published).total_seconds())))
+    age = timedelta(seconds=max(0, int((now - moment(pointer.published_at or 0)).total_seconds())))
     try:
         artifact = Store.open(project.store_root, create=False).artifact(model, pointer)
         damage = artifact.verify(contents=engine is not None)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from ..analysis.compiled import CompiledProject
 from ..diagnostics import StrataError
 from ..store.store import Store
-from .config import EngineConfig
 from .fingerprints import kept_fingerprints
 from .plan import Plan, make_plan
 from .project import Project, compile_
@@ -50,7 +49,7 @@ class Workspace:
 
     def engine(self) -> Engine:
         """The engine that `strata.toml` names, with its limits."""
-        return make_engine(self.project.config.engine, self.project)
+        return make_engine(self.project)
 
 
 def open_workspace(
@@ -65,16 +64,15 @@ def open_workspace(
     return Workspace(project, compiled, environment, sources, missing, store)
 
 
-def make_engine(config: EngineConfig, project: Project) -> Engine:
-    """The configured engine."""
-    from ..engines.protocol import EngineSettings
-
-    spill = project.root / config.spill if config.spill else None
-    settings = EngineSettings(config.memory_limit, config.threads, spill)
+def make_engine(project: Project) -> Engine:
+    """The engine that the project's `strata.toml` names, with its limits."""
+    config = project.config.engine
     if config.name == "reference":
         from ..engines.reference.engine import ReferenceEngine
 
         return ReferenceEngine()
     from ..engines.duckdb.engine import DuckDBEngine
+    from ..engines.protocol import EngineSettings
 
-    return DuckDBEngine(settings)
+    spill = project.root / config.spill if config.spill else None
+    return DuckDBEngine(EngineSettings(config.memory_limit, config.threads, spill))

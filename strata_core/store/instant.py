@@ -33,6 +33,15 @@ def spell(instant: Instant) -> str:
     return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}.{nanoseconds:09d}Z"
 
 
+def moment(instant: Instant) -> datetime:
+    """`instant` as a datetime in UTC, to the microsecond.
+
+    >>> moment(1_700_000_000_000_001_999)
+    datetime.datetime(2023, 11, 14, 22, 13, 20, 1, tzinfo=datetime.timezone.utc)
+    """
+    return _EPOCH + timedelta(microseconds=instant // 1_000)
+
+
 def parse(text: str) -> Instant:
     """The instant that `spell` wrote; `ValueError` for any other spelling.
 
