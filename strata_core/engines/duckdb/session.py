@@ -82,7 +82,7 @@ def diagnosis(text: str) -> Diagnostic:
             return Diagnostic(
                 "E091",
                 f"the engine ran out of memory, or of room to spill: {reason}",
-                fix="raise `memory_limit` in `strata.toml`, or give `spill_directory` a folder with more room",
+                fix="raise `memory_limit` in `strata.toml`, or give `spill` a folder with more room",
             )
         case "interrupt":
             return Diagnostic("E091", "the computation was interrupted", fix="start it again")
@@ -90,7 +90,7 @@ def diagnosis(text: str) -> Diagnostic:
             return Diagnostic(
                 "E091",
                 f"the engine cannot write while it computes: {reason}",
-                fix="make room, or set `spill_directory` in `strata.toml` to a folder with more",
+                fix="make room, or set `spill` in `strata.toml` to a folder with more",
             )
         case "io" | "serialization":
             return Diagnostic(
