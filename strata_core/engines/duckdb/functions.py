@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...relation.expressions import Call, Literal
-from . import rounding, sql
+from . import rounding
 from .dates import DATES
 from .nested import NESTED
-from .operators import OPERATORS, Builder, word
+from .operators import OPERATORS, Builder, joined, word
 from .sql import SqlExpr
 from .strings import STRINGS
-
-
-def _concat(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
-    """Null where one part is, unlike DuckDB's `concat`."""
-    return sql.join(sql.paren(args[0]), *args[1:])
 
 
 def _money(scale: Callable[..., SqlExpr], mode: Callable[[Call], str]) -> Builder:
@@ -42,7 +37,7 @@ BUILDERS: dict[str, Builder] = {
     **STRINGS,
     **DATES,
     **NESTED,
-    "concat": _concat,
+    "concat": joined,
     "money_multiply": _money(rounding.money_times, lambda call: word(call, 3)),
     "money_divide": _money(rounding.money_over, lambda call: word(call, 3)),
     "convert": _money(rounding.money_times, lambda call: "half_even"),

@@ -7,7 +7,7 @@ from sqlglot import exp
 from ...relation.expressions import Call
 from ...types import Array
 from . import sql
-from .operators import Builder, native, word
+from .operators import Builder, joined, native, word
 from .sql import SqlExpr
 
 
@@ -35,10 +35,6 @@ def _get(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
 
 def _array(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     return sql.cast(exp.Array(expressions=list(args)), sql.sql_type(call.inferred.type))
-
-
-def _concat(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
-    return sql.join(sql.paren(args[0]), args[1])
 
 
 def _contains(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
@@ -115,7 +111,7 @@ NESTED: dict[str, Builder] = {
     "array_length": native("len"),
     "array_get": _get,
     "array_contains": _contains,
-    "array_concat": _concat,
+    "array_concat": joined,
     "array_sort": _sort,
     "array_append": _append(0),
     "array_prepend": _append(1),

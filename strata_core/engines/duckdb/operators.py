@@ -68,7 +68,7 @@ def _multiply(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
 
 def _add(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     if sql.sql_type(call.inferred.type) == sql.VARCHAR:
-        return sql.join(sql.paren(args[0]), args[1])
+        return joined(call, args)
     return _arithmetic(exp.Add)(call, args)
 
 
@@ -80,12 +80,13 @@ def _divide(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     return exp.Div(this=sql.paren(left), expression=sql.fn("nullif", right, sql.number(0)))
 
 
-def _modulo(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+def _modulo(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     left, right = args
     return exp.Mod(this=sql.paren(left), expression=sql.fn("nullif", right, sql.number(0)))
 
 
-def _concat(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+def joined(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    """Texts or arrays one after the other; null where one is, unlike DuckDB's `concat`."""
     return sql.join(sql.paren(args[0]), *args[1:])
 
 
@@ -142,7 +143,7 @@ OPERATORS: dict[str, Builder] = {
     "multiply": _multiply,
     "divide": _divide,
     "modulo": _modulo,
-    "concat_op": _concat,
+    "concat_op": joined,
     "eq": binary(exp.EQ),
     "ne": binary(exp.NEQ),
     "lt": binary(exp.LT),
