@@ -32,7 +32,6 @@ from .preview import columns_from
 from .promised import promised
 
 
-
 def pin_source(engine: Engine, source: Source, table: TableInput, now: datetime) -> PinReport:
     """The report on a source's rows against its declaration."""
     with told_at(source):
