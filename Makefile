@@ -30,14 +30,15 @@ staged: .venv/.installed-demo ## the flights data, extracted and staged by dbt
 test: .venv/.installed-test lint staged ## lint, types, import rules and every test
 	@$(BIN)/pytest -q -n $(JOBS)
 
-lint: .venv/.installed-test ## the checks that need no run: ruff, mypy, import-linter
+lint: .venv/.installed-test ## the checks that need no run: ruff, mypy, import-linter, strata fmt
 	@$(STAGE) "ruff check" ruff-check $(BIN)/ruff check .
 	@$(STAGE) "ruff format" ruff-format $(BIN)/ruff format --check .
 	@$(STAGE) "mypy (strict)" mypy $(BIN)/mypy
 	@$(STAGE) "import rules" imports $(BIN)/lint-imports
+	@$(STAGE) "strata fmt" strata-fmt $(BIN)/strata fmt --check
 
-format: .venv/.installed-test ## lay out the Python code
-	@$(BIN)/ruff check --fix-only -q . && $(BIN)/ruff format -q .
+format: .venv/.installed-test ## lay out the Python and the Strata code
+	@$(BIN)/ruff check --fix-only -q . && $(BIN)/ruff format -q . && $(BIN)/strata fmt
 
 clean: ## remove everything that the other commands made
 	@rm -rf .venv .dagster .strata .generated data logs dbt_project/target dbt_project/logs \

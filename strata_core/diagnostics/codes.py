@@ -14,7 +14,7 @@ CODES = MappingProxyType(
     {
         # E00x syntax
         "E001": "syntax error",
-        "E002": "source text cannot be read",
+        "E002": "source text cannot be read or written",
         "E003": "literal out of range",
         # E01x contract conformance, phase A (Seed 0 §5 A)
         "E010": "contract field missing from the output",

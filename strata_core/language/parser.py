@@ -63,7 +63,7 @@ def parse_module(text: str, file: str) -> ParseResult:
     declarations: list[ast.Declaration] = []
     diagnostics: list[Diagnostic] = []
     errors = 0
-    for chunk in _chunks(tokens, text, tables):
+    for chunk in chunks(tokens, text, tables):
         found: list[Diagnostic] = []
         node = _declaration(chunk, lines, tables, found.append)
         if node is not None:
@@ -89,7 +89,7 @@ class Chunk(NamedTuple):
     too_deep: Token | None
 
 
-def _chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
+def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
     """Cut the tokens into declarations: at a `}` that closes the last bracket, and before a declaration's keyword.
 
     Within brackets such a keyword begins a new declaration only first on its line and before a name: then a

@@ -83,7 +83,7 @@ def read_project(root: Path) -> Project:
         if location.is_file():
             files[location] = _read(root, location)
         elif location.is_dir():
-            files.update((path, _read(root, path)) for path in _modules(location))
+            files.update((path, _read(root, path)) for path in module_paths(location))
         else:
             message = f"`{entry}` is neither a file nor a folder"
             raise StrataError(config_fault(root, "project.models", message, "create it, or correct the list"))
@@ -145,7 +145,7 @@ def _parse(file: SourceText) -> tuple[Module, tuple[Diagnostic, ...]]:
 def _folder(folder: Path) -> Project:
     """A folder without `strata.toml`; E073 where it holds no module."""
     root = folder.resolve()
-    files = tuple(_read(root, path) for path in _modules(root))
+    files = tuple(_read(root, path) for path in module_paths(root))
     if not files:
         message = f"`{folder}` holds no `{CONFIG_NAME}` and no `{SUFFIX}` file"
         raise StrataError(Diagnostic("E073", message, fix="run inside a project, or give `--project DIR` or a file"))
@@ -166,7 +166,7 @@ def _roots(root: Path) -> tuple[str, ...]:
     return read_config(root).models
 
 
-def _modules(folder: Path) -> list[Path]:
+def module_paths(folder: Path) -> list[Path]:
     """The modules below a folder, in order of their paths; links that leave it are not followed."""
     found = []
     for directory, folders, names in os.walk(folder):
