@@ -232,6 +232,9 @@ def _items(statement: ast.Statement) -> Iterator[ast.Item | ast.Expr]:
             yield from [statement.on] if statement.on is not None else []
         case ast.Sort():
             yield from (key.expr for key in statement.keys)
+        case ast.Dedup():
+            yield from statement.keys
+            yield from (key.expr for key in statement.sort)
         case ast.Group():
             yield from statement.keys
             for part in statement.body:

@@ -17,6 +17,7 @@ from ..relation.nodes import Item, Project
 from ..relation.schema import Schema, Transform
 from .aggregates import group_rows
 from .combine import combine_rows
+from .dedup import dedup_rows
 from .expressions import predicate, typed
 from .joins import join_rows
 from .orders import take_rows
@@ -71,7 +72,8 @@ def next_rows(
     | ast.Aggregate
     | ast.Sort
     | ast.Take
-    | ast.SetOperation,
+    | ast.SetOperation
+    | ast.Dedup,
     rows: Rows,
     around: Surroundings,
 ) -> Rows:
@@ -98,6 +100,8 @@ def next_rows(
             return take_rows(statement, rows)
         case ast.SetOperation():
             return combine_rows(statement, rows, around)
+        case ast.Dedup():
+            return dedup_rows(statement, rows, around)
 
 
 def from_rows(statement: ast.From, around: Surroundings) -> Rows:

@@ -43,11 +43,11 @@ def compute_windows(nodes: Iterable[ast.Expr], rows: Rows, context: Context) -> 
             taken.add(name)
             names[id(node)] = name
             items.append(WindowItem(name, call))
-    widened = _windows(items, rows) if items else relation
+    widened = window_columns(items, rows) if items else relation
     return widened, {node: None if name is None else ref(widened, name) for node, name in names.items()}
 
 
-def _windows(items: Sequence[WindowItem], rows: Rows) -> Window:
+def window_columns(items: Sequence[WindowItem], rows: Rows) -> Window:
     """The windows over `rows`. Where peers must be told apart, they are by the columns that people see."""
     node = window_rows(rows.relation, items)
     completed = tuple(

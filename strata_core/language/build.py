@@ -225,6 +225,24 @@ def _set_operation(c: list[Any], span: Span, report: Report) -> ast.SetOperation
     return ast.SetOperation(" ".join(words), table, span)  # type: ignore[arg-type]
 
 
+def _dedup(c: list[Any], span: Span, report: Report) -> ast.Dedup:
+    return ast.Dedup(_clauses(c, report).get("by", ()), (), span)
+
+
+def _statements(parts: list[Any]) -> tuple[ast.Statement, ...]:
+    """The statements among `parts`; a `sort` right after `dedup by` is a part of it."""
+    found: list[ast.Statement] = []
+    for part in parts:
+        match found[-1:], part:
+            case _, Clause() | ast.Entry():
+                pass
+            case [ast.Dedup(keys=[_, *_], sort=()) as dedup], ast.Sort():
+                found[-1] = ast.Dedup(dedup.keys, part.keys, dedup.span)
+            case _:
+                found.append(part)
+    return tuple(found)
+
+
 def _freshness(c: list[Any], span: Span, report: Report) -> ast.Freshness:
     limits = tuple(limit for limit in c if not isinstance(limit, Clause))
     return ast.Freshness(limits, _clauses(c, report).get("freshness_column"), span)
@@ -267,8 +285,7 @@ def _source(c: list[Any], span: Span, report: Report) -> ast.Source:
 
 
 def _model(c: list[Any], span: Span, report: Report) -> ast.Model:
-    statements = tuple(part for part in c[1:] if not isinstance(part, (Clause, ast.Entry)))
-    return ast.Model(c[0], _clauses(c, report).get("contract"), _entries(c, report), statements, span)
+    return ast.Model(c[0], _clauses(c, report).get("contract"), _entries(c, report), _statements(c[1:]), span)
 
 
 def _pipeline(c: list[Any], span: Span, report: Report) -> ast.Pipeline:
@@ -325,6 +342,8 @@ ACTIONS: dict[str, Action] = {
     "sort": _tuple_node(ast.Sort),
     "take": _take,
     "set_operation": _set_operation,
+    "dedup": _dedup,
+    "dedup_keys": _list_clause("by"),
     "freshness": _freshness,
     "freshness_column": _clause("freshness_column"),
     "partition_by": _tuple_node(ast.PartitionBy),

@@ -18,6 +18,7 @@ from .expressions import (
     Call,
     ColumnRef,
     Expr,
+    Literal,
     SortKey,
     WindowCall,
     columns_read,
@@ -60,7 +61,21 @@ def filter_rows(input: Relation, predicate: Expr) -> Filter:
     _require_bool(predicate)
     schema = input.schema
     edges = schema.edges | edges_of([predicate], schema, Role.FILTER)
-    return Filter(input, predicate, Schema(refine(schema.columns, predicate), schema.keys, edges))
+    # A column that has one value everywhere tells no rows apart.
+    keys = {key - _constants(predicate) for key in schema.keys}
+    return Filter(input, predicate, Schema(refine(schema.columns, predicate), minimal_keys(keys), edges))
+
+
+def _constants(predicate: Expr) -> frozenset[str]:
+    """The columns that a condition demands to equal a literal."""
+    found: set[str] = set()
+    for part in conjuncts(predicate):
+        match part:
+            case Call(function="eq", args=(ColumnRef(name=name), Literal()) | (Literal(), ColumnRef(name=name))):
+                found.add(name)
+            case _:
+                pass
+    return frozenset(found)
 
 
 def project(input: Relation, items: Iterable[Item], *, renames: Transform = Transform.PASSTHROUGH) -> Project:

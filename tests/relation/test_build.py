@@ -66,6 +66,14 @@ def test_seed0_s4_rule2_a_derived_column_unites_the_origins_of_what_it_reads() -
     assert origins(derived, "one") == []
 
 
+def test_a_column_that_equals_a_constant_is_no_part_of_a_key() -> None:
+    numbered = window_rows(ORDERS, [WindowItem("nth", window("row_number", partition=(ref(ORDERS, "customer"),)))])
+    assert keys(numbered) == {("id",), ("customer", "nth")}
+    assert keys(filter_rows(numbered, call("eq", ref(numbered, "nth"), literal(1)))) == {("id",), ("customer",)}
+    assert keys(filter_rows(numbered, call("lt", ref(numbered, "nth"), literal(1)))) == {("id",), ("customer", "nth")}
+    assert keys(filter_rows(numbered, call("eq", literal(7), ref(numbered, "id")))) == {()}
+
+
 def test_seed0_s4_rule3_aggregated_and_grouped() -> None:
     grouped = aggregate_rows(
         ORDERS,

@@ -132,6 +132,18 @@ class SetOperation:
 
 
 @dataclass(frozen=True, slots=True)
+class Dedup:
+    """`dedup`: each row once; `dedup by a, b sort { … }`: of the rows that agree on `keys` the first in that order.
+
+    The `sort` right after `dedup by` is its own.
+    """
+
+    keys: tuple[ColumnRef, ...]
+    sort: tuple[SortKey, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Freshness:
     """`freshness <= 1d`: how old data may be. A name (`daily`) or string is one of the 0.1 spellings.
 
@@ -163,6 +175,7 @@ Statement = (
     | Sort
     | Take
     | SetOperation
+    | Dedup
     | Freshness
     | PartitionBy
 )
