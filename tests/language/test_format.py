@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from strata_core.analysis import compile_project
 from strata_core.language.concrete import concrete
-from strata_core.language.format import FORMS, format_text
+from strata_core.language.format import format_text
+from strata_core.language.forms import FORMS
 from strata_core.language.layout import WIDTH
 from strata_core.language.parser import parse_module
 from strata_core.language.scanner import scan
@@ -131,6 +132,8 @@ def test_the_style():
         ("take 5 .. 10", "take 5..10"),
         ("sort{-a,b desc}", "sort { -a, b desc }"),
         ("union all  t", "union all t"),
+        ("dedup by a,b", "dedup by a, b"),
+        ("freshness <= 1d,2d freshness_column : c", "freshness: <= 1d, 2d freshness_column: c"),
         ("freshness daily", "freshness: daily"),
         ("partition_by[a]", "partition_by: [a]"),
         ("select { t . * , * except{a,b} }", "select { t.*, * except {a, b} }"),
