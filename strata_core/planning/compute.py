@@ -14,8 +14,9 @@ from ..analysis.compiled import CompiledModel
 from ..contract.report import PinReport
 from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import Engine, TableInput
+from ..relation.nodes import Scan, walk_relation
 from ..store.artifacts import Artifact, Candidate
-from .faults import located
+from .faults import located, withheld
 from .fingerprints import address
 from .physical import artifact_relation
 from .pinning import ages, outdated, pin_candidate, pin_source, unmet_expectations
@@ -61,10 +62,19 @@ def compute(run: Run, planned: PlannedModel, read: Callable[[str], Input]) -> Mo
     try:
         result = _compute(run, planned, model, {name: read(name) for name in planned.inputs})
     except StrataError as error:
-        found = tuple(located(d, f"model `{model.name}`", model.declaration.name.span) for d in error.diagnostics)
+        shown = (withheld(d, _hidden_inputs(run, model)) for d in error.diagnostics)
+        found = tuple(located(d, f"model `{model.name}`", model.declaration.name.span) for d in shown)
         broken = all(d.code.startswith(PIN_FAMILY) for d in found)
         result = ModelResult(planned.name, Status.VIOLATED if broken else Status.FAILED, planned, diagnostics=found)
     return replace(result, seconds=time.perf_counter() - started)
+
+
+def _hidden_inputs(run: Run, model: CompiledModel) -> Set[str]:
+    """The columns that `model` reads or makes and whose values are not shown."""
+    scans = [node for node in walk_relation(artifact_relation(model)) if isinstance(node, Scan)]
+    scans += [n for e in model.expectations for n in walk_relation(e.relation) if isinstance(n, Scan)]
+    read = {f"{s.table}.{c}" for s in scans for c in s.schema.names if c in run.hidden[s.table]}
+    return read | run.hidden[model.name]
 
 
 def _compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapping[str, Input]) -> ModelResult:

@@ -1,8 +1,8 @@
-"""Faults of files and engines are told at the declaration whose file or computation it was."""
+"""Faults of files and engines are told at the declaration whose file or computation it was, without hidden values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -17,11 +17,28 @@ def located(diagnostic: Diagnostic, what: str, span: Span) -> Diagnostic:
     return replace(diagnostic, message=f"{what}: {diagnostic.message}", span=span)
 
 
+NAMES_VALUES = frozenset({"E090"})
+"""Codes whose message says which values a computation failed on."""
+
+
+def withheld(diagnostic: Diagnostic, hidden: Collection[str]) -> Diagnostic:
+    """`diagnostic` without the values that it may name, where a computation reads `hidden` columns.
+
+    A message is the engine's own text, and what was computed of a hidden column is as hidden: all of it is replaced.
+    """
+    if not hidden or diagnostic.code not in NAMES_VALUES:
+        return diagnostic
+    named = ", ".join(f"`{name}`" for name in sorted(hidden))
+    message = f"a value overflows or cannot be cast; it is not shown, for {named} may not be seen"
+    return replace(diagnostic, message=message, notes=())
+
+
 @contextmanager
 def told_at(source: Source) -> Iterator[None]:
     """A `StrataError` of the block without a place is told at the declaration of `source`."""
     try:
         yield
     except StrataError as error:
-        found = (located(d, f"source `{source.name}`", source.span) for d in error.diagnostics)
+        shown = (withheld(d, source.contract.hidden) for d in error.diagnostics)
+        found = (located(d, f"source `{source.name}`", source.span) for d in shown)
         raise StrataError(*found) from None

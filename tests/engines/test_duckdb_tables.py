@@ -98,6 +98,12 @@ def test_bad_csv_is_located(tmp_path: Path, text: str, code: str, message: str) 
     assert found.fix is not None
 
 
+def test_a_first_line_that_is_no_header_is_not_quoted(tmp_path: Path) -> None:
+    found = refused(csv(tmp_path, "7,secret\n8,secret\n"))
+    assert (found.code, found.fix) == ("E084", "expected are `n`, `s`; found are none of them")
+    assert refused(csv(tmp_path, "n,t\n1,a\n")).fix == "expected are `n`, `s`; found are `n`, `t`"
+
+
 def test_csv_that_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b"n,s\n1,\xff\xfe\n")

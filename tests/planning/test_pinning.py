@@ -148,6 +148,22 @@ def test_a_hidden_value_is_hidden_in_what_is_made_of_it(shop):
     assert result.violations[0].notes == ("for instance mail = ‹masked›",)
 
 
+def test_e090_a_value_of_a_hidden_column_is_not_in_what_the_engine_says(shop):
+    shop.write("models/more.strata", 'model more { from customers select { x = cast(email, "int64") } }\n')
+    (found,) = shop.result("more", "more").violations
+    assert (found.code, str(found.span)) == ("E090", "models/more.strata:1:7")
+    assert found.message == (
+        "model `more`: a value overflows or cannot be cast; it is not shown, for `customers.email`, `x` may not be seen"
+    )
+    assert "a@x.es" not in repr(found)
+
+
+def test_e090_a_value_of_other_columns_is_named(shop):
+    shop.write("models/more.strata", 'model more { from customers select { x = cast(customer_id, "decimal(1,0)") } }\n')
+    (found,) = shop.result("more", "more").violations
+    assert found.message == "model `more`: `cast to decimal(1,0)` failed on `10`: 10 does not fit decimal(1,0)"
+
+
 def test_e085_a_source_by_its_column(shop):
     shop.edit(
         "models/sources.strata",

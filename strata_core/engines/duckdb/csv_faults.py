@@ -39,8 +39,10 @@ def read_header(table: CsvTable) -> tuple[str, ...]:
     """The column names of the first line. Errors: E084 where a declared one is missing, E033 where one stands twice."""
     _, header = next(_records(table), (0, []))
     expected = ", ".join(f"`{c.name}`" for c in table.columns)
-    found = ", ".join(f"`{n}`" for n in header) or "nothing"
     missing = [c.name for c in table.columns if c.name not in header]
+    # A first line with no name that is known is no header: its values are not for messages.
+    known = len(missing) < len(table.columns)
+    found = ", ".join(f"`{n}`" for n in header) if known else "none of them"
     if missing:
         raise StrataError(
             Diagnostic(
