@@ -64,6 +64,7 @@ def test_error_in_a_model(errors, body, error):
         ("contract C { a int64 }", "1:16 E001 expected `:`, found `int64` | None"),
         ("contract C { a: }", "1:17 E001 expected a name, found `}` | None"),
         ("contract C { a: int64", "1:22 E001 expected `,`, `;`, `}`, an annotation (`nonnull`, `primary_key`, …) or a name, found the end of the file | add `}`"),
+        ("domain d = array(string>", "1:24 E001 expected `(`, `)`, `,`, `:`, `<` or …, found `>` | None"),
         ("import", "1:7 E001 expected a name, found the end of the file | None"),
         ("source s { columns: { } columns: { } }", "1:25 E001 `columns` is given twice | keep one of the two"),
         ('source s(a: 1, a: 2)', "1:16 E023 `a` is given twice | keep one of the two"),
