@@ -6,6 +6,7 @@ showing it can leak what the contract hides.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -101,13 +102,14 @@ class PinReport:
 
     def markdown(self) -> str:
         """A headline and a table with one line a promise, broken ones first."""
-        broken = sum(not r.holds for r in self.rules)
-        verdict = (
-            f"**violated**: {broken} of {len(self.rules)} promises" if broken else f"kept: {len(self.rules)} promises"
-        )
+        counts = Counter(r.status for r in self.rules)
+        verdict = f"kept: {len(self.rules)} promises"
+        if not self.passed:
+            verdict = f"**violated**: {counts[Status.VIOLATED]} of {len(self.rules)} promises"
+            verdict += f", {counts[Status.SKIPPED]} not asked" if counts[Status.SKIPPED] else ""
         rows = "rows unknown" if self.rows is None else f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         lines = [
-            f"{self._kind.capitalize()} `{markdown_cell(self.contract)}`, {verdict} ({rows})",
+            f"{self._kind.capitalize()} `{self.contract}`, {verdict} ({rows})",
             "",
             "| field | rule | promised | result | how | offenders | samples |",
             "|---|---|---|---|---|---:|---|",

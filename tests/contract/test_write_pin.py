@@ -492,7 +492,7 @@ def test_markdown_snapshot() -> None:
 
 
 SNAPSHOT = """\
-Contract `Paid`, **violated**: 5 of 10 promises (3 rows)
+Contract `Paid`, **violated**: 4 of 10 promises, 1 not asked (3 rows)
 
 | field | rule | promised | result | how | offenders | samples |
 |---|---|---|---|---|---:|---|
@@ -511,6 +511,12 @@ Contract `Paid`, **violated**: 5 of 10 promises (3 rows)
 
 def test_markdown_of_a_table_that_keeps_its_contract() -> None:
     assert run(pa.table({"id": ["a"]}), ID).markdown().splitlines()[0] == "Contract `Paid`, kept: 3 promises (1 row)"
+
+
+def test_markdown_names_the_source_as_it_is_written() -> None:
+    """A code span shows backslashes, so that nothing in it is escaped."""
+    report = PinReport("fuel_prices", (), 1, source=True)
+    assert report.markdown().splitlines()[0] == "Source `fuel_prices`, kept: 0 promises (1 row)"
 
 
 SECRET = "hunter2-secret"
