@@ -26,6 +26,7 @@ class Verb:
 
 VERBS = {
     "check": Verb("check", "Check models and contracts without running anything."),
+    "explain": Verb("explain", "Say what a code such as E012 means, with examples."),
     "fmt": Verb("fmt", "Lay out modules in the one canonical way."),
     "plan": Verb("plan", "Show which models are stale, and why."),
     "apply": Verb("apply", "Compute what is stale, pin it and publish it in one step."),

@@ -1,9 +1,7 @@
 """The registry of diagnostic codes: one row per code, with the meaning that never changes.
 
-Families (design `language.md`): E00x syntax, E01x contract, E02x names, E03x planning, E05x types,
-E06x functions and windows, E07x declarations, E08x write pin, E09x engines and store, W0xx lints.
-To add a code is to add a row; a test holds that every code that is raised stands here and is raised
-by some test.
+To add a code is to add a row and a page below `pages/`; tests hold that every code that is raised stands here, is
+raised by some test, and that the page's examples do what it says.
 """
 
 from __future__ import annotations
@@ -79,3 +77,24 @@ CODES = MappingProxyType(
         "W006": "order is not kept",
     }
 )
+
+FAMILIES = MappingProxyType(
+    {
+        "E00": "syntax",
+        "E01": "contract conformance",
+        "E02": "names",
+        "E03": "planning",
+        "E05": "types",
+        "E06": "functions and windows",
+        "E07": "declarations",
+        "E08": "write pin",
+        "E09": "engines and store",
+        "W0": "lints",
+    }
+)
+"""What codes that begin so are about, in the order in which they are listed."""
+
+
+def family(code: str) -> str:
+    """The beginning of `code` that names its family."""
+    return next(prefix for prefix in FAMILIES if code.startswith(prefix))
