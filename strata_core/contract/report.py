@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..diagnostics import Diagnostic, Span
-from ..diagnostics.markdown import markdown_cell
+from ..diagnostics.markdown import markdown_cell, markdown_code
 from .model import span_from_json, span_to_json
 from .rules import Fact, Rule
 
@@ -109,7 +109,7 @@ class PinReport:
             verdict += f", {counts[Status.SKIPPED]} not asked" if counts[Status.SKIPPED] else ""
         rows = "rows unknown" if self.rows is None else f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
         lines = [
-            f"{self._kind.capitalize()} `{self.contract}`, {verdict} ({rows})",
+            f"{self._kind.capitalize()} {markdown_code(self.contract)}, {verdict} ({rows})",
             "",
             "| field | rule | promised | result | how | offenders | samples |",
             "|---|---|---|---|---|---:|---|",

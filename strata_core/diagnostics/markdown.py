@@ -11,3 +11,13 @@ def markdown_cell(text: str) -> str:
     """
     escaped = "".join(f"\\{c}" if c in "\\|`*_<>[]#" else c for c in text)
     return " ".join(escaped.split())
+
+
+def markdown_code(name: str) -> str:
+    """`name` as a code span outside tables; a span shows backslashes, so that nothing in it is escaped.
+
+    >>> markdown_code("fuel_prices")
+    '`fuel_prices`'
+    """
+    text = " ".join(name.replace("`", "'").split())
+    return f"`{text}`"
