@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..diagnostics import StrataError
 from ..engines.protocol import ParquetTable, TableInput
 from .apply import live_artifact
-from .physical import artifact_relation
+from .artifact_relation import artifact_relation
 from .workspace import Workspace
 
 

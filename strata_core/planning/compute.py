@@ -16,9 +16,9 @@ from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import Engine, TableInput
 from ..relation.nodes import Scan, walk_relation
 from ..store.artifacts import Artifact, Candidate
+from .artifact_relation import artifact_relation
 from .faults import located, withheld
 from .fingerprints import address
-from .physical import artifact_relation
 from .pinning import ages, outdated, pin_candidate, pin_source, unmet_expectations
 from .plan import PlannedModel, Reason
 from .provenance import KeptDeclaration, kept_declaration, kept_declarations, provenance_of, sound_artifact

@@ -17,7 +17,7 @@ from ..analysis.compiled import CompiledModel, CompiledProject, Source
 from ..digests import hexdigest
 from ..relation.form import fingerprint_form
 from . import cache
-from .physical import artifact_relation
+from .artifact_relation import artifact_relation
 from .project import Project, content_parts
 from .promised import promised
 
