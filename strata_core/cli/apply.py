@@ -110,6 +110,8 @@ def as_json(outcome: Outcome, environment: str) -> dict[str, object]:
 
 
 def _model_as_json(result: ModelResult) -> dict[str, object]:
+    from ..contract.encoding import report_to_json
+
     live = result.planned.live
     return {
         "name": result.name,
@@ -119,7 +121,7 @@ def _model_as_json(result: ModelResult) -> dict[str, object]:
         "digest": result.artifact.manifest.digest if result.artifact else None,
         "live": live.digest if live else None,
         "seconds": round(result.seconds, 3),
-        "pin": result.pin.to_json() if result.pin else None,
-        "inputs": [report.to_json() for report in result.inputs],
+        "pin": report_to_json(result.pin) if result.pin else None,
+        "inputs": [report_to_json(report) for report in result.inputs],
         "diagnostics": [{"code": d.code, "message": d.message, "fix": d.fix} for d in result.violations],
     }

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
 from ..diagnostics import Span
 from ..digests import hexdigest, packed
-from ..types import Array, Date, Json, Map, String, Struct, Timestamp, Unknown, ValueType, parse_type
+from ..types import Array, Date, Json, Map, String, Struct, Timestamp, Unknown, ValueType
 
 DIGEST_VERSION = "strata-contract-1"
 ENUM_SHOWN = 12
@@ -200,31 +199,6 @@ class TableContract:
         head = packed(DIGEST_VERSION, str(self.closed), packed(*freshness))
         return hexdigest(head, *fields)
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object that `from_json` reads back; types are spelled as in a cast."""
-        return _without_defaults(
-            {
-                "name": self.name,
-                "fields": [_field_to_json(f) for f in self.fields],
-                "freshness": self.freshness and _freshness_to_json(self.freshness),
-                "closed": self.closed,
-                "description": self.description,
-                "span": span_to_json(self.span),
-            }
-        )
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> TableContract:
-        """The contract that `to_json` wrote; raises `ContractError`, `TypeSpellingError` or `KeyError`."""
-        return cls(
-            data["name"],
-            tuple(map(_field_from_json, data["fields"])),
-            _freshness_from_json(data.get("freshness")),
-            data.get("closed", False),
-            data.get("description"),
-            span_from_json(data.get("span")),
-        )
-
 
 def spelled_enum(values: tuple[str, ...]) -> str:
     """An enum as messages show it: its first values.
@@ -234,16 +208,6 @@ def spelled_enum(values: tuple[str, ...]) -> str:
     """
     more = len(values) - ENUM_SHOWN
     return f"enum {{{', '.join(values[:ENUM_SHOWN])}{f' and {more} more' if more > 0 else ''}}}"
-
-
-def span_to_json(span: Span | None) -> list[Any] | None:
-    """`[file, line, column, end line, end column]`."""
-    return [span.file, span.line, span.column, span.end_line, span.end_column] if span else None
-
-
-def span_from_json(data: list[Any] | None) -> Span | None:
-    """The inverse of `span_to_json`."""
-    return Span(*data) if data else None
 
 
 def _require_instant(one: ContractField) -> None:
@@ -263,60 +227,3 @@ def _semantics(one: ContractField) -> tuple[str | bytes, ...]:
         str(one.mask or ""),
         str(one.freshness or ""),
     )
-
-
-def _field_to_json(one: ContractField) -> dict[str, Any]:
-    return _without_defaults(
-        {
-            "name": one.name,
-            "type": str(one.type),
-            "nonnull": not one.nullable,
-            "unique": one.unique,
-            "primary_key": one.primary_key,
-            "protected": one.protected,
-            "enum": list(one.enum) if one.enum is not None else None,
-            "classification": one.classification,
-            "mask": {"rule": one.mask.rule.value, "keep": one.mask.keep} if one.mask else None,
-            "partition_by": one.partition_by,
-            "freshness_seconds": _seconds(one.freshness),
-            "description": one.description,
-            "span": span_to_json(one.span),
-        }
-    )
-
-
-def _field_from_json(data: Mapping[str, Any]) -> ContractField:
-    mask = data.get("mask")
-    seconds = data.get("freshness_seconds")
-    return ContractField(
-        data["name"],
-        parse_type(data["type"]),
-        nullable=not data.get("nonnull", False),
-        unique=data.get("unique", False),
-        primary_key=data.get("primary_key", False),
-        protected=data.get("protected", False),
-        enum=tuple(data["enum"]) if "enum" in data else None,
-        classification=data.get("classification"),
-        mask=Mask(MaskRule(mask["rule"]), mask["keep"]) if mask else None,
-        partition_by=data.get("partition_by", False),
-        freshness=None if seconds is None else timedelta(seconds=seconds),
-        description=data.get("description"),
-        span=span_from_json(data.get("span")),
-    )
-
-
-def _freshness_to_json(freshness: Freshness) -> dict[str, Any]:
-    return _without_defaults({"seconds": _seconds(freshness.max_age), "column": freshness.column})
-
-
-def _freshness_from_json(data: Mapping[str, Any] | None) -> Freshness | None:
-    return Freshness(timedelta(seconds=data["seconds"]), data.get("column")) if data else None
-
-
-def _seconds(age: timedelta | None) -> int | None:
-    return None if age is None else age // timedelta(seconds=1)
-
-
-def _without_defaults(data: dict[str, Any]) -> dict[str, Any]:
-    """JSON without the members that say nothing: absent and false ones."""
-    return {k: v for k, v in data.items() if v is not None and v is not False}

@@ -11,11 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
 
 from ..diagnostics import Diagnostic, Span
 from ..diagnostics.markdown import markdown_cell, markdown_code
-from .model import span_from_json, span_to_json
 from .rules import Fact, Rule
 
 MASKED = "‹masked›"
@@ -123,16 +121,6 @@ class PinReport:
             lines.append(f"| {field} | {rule} | {promise} | {result} | {how} | {offenders} | {samples} |")
         return "\n".join(lines) + "\n"
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object that `from_json` reads back."""
-        rules = [_rule_to_json(r) for r in self.rules]
-        return {"contract": self.contract, "source": self.source, "rows": self.rows, "rules": rules}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> PinReport:
-        """The report that `to_json` wrote; raises `ValueError` or `KeyError`."""
-        return cls(data["contract"], tuple(map(_rule_from_json, data["rules"])), data["rows"], data["source"])
-
 
 ORDER = MappingProxyType({Status.VIOLATED: 0, Status.SKIPPED: 1, Status.CHECKED: 2, Status.PROVEN: 3})
 
@@ -189,36 +177,3 @@ def _mistyped(r: RuleResult) -> str:
 
 def _latest(r: RuleResult) -> str:
     return f"the latest `{r.field}` is {r.found}" if r.found else f"`{r.field}` is older than it may be"
-
-
-def _rule_to_json(r: RuleResult) -> dict[str, Any]:
-    data = {
-        "rule": r.rule.value,
-        "columns": list(r.fact.columns),
-        "path": list(r.fact.path),
-        "promise": r.promise,
-        "status": r.status.value,
-        "how": r.how,
-        "offenders": r.offenders,
-        "samples": [dict(s) for s in r.samples],
-        "code": r.code,
-        "found": r.found,
-        "fix": r.fix,
-        "span": span_to_json(r.span),
-    }
-    return {k: v for k, v in data.items() if v is not None}
-
-
-def _rule_from_json(data: Mapping[str, Any]) -> RuleResult:
-    return RuleResult(
-        Fact(Rule(data["rule"]), tuple(data["columns"]), tuple(data["path"])),
-        data["promise"],
-        Status(data["status"]),
-        data["how"],
-        data["offenders"],
-        tuple(dict(s) for s in data["samples"]),
-        data.get("code"),
-        data.get("found"),
-        data.get("fix"),
-        span_from_json(data.get("span")),
-    )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from ..contract.encoding import contract_from_json
 from ..contract.model import TableContract
 from ..contract.report import PinReport
 from ..contract.rules import spelled_age
@@ -94,7 +95,7 @@ def _pinned(engine: Engine, artifact: Artifact, contract: TableContract, now: da
 def published_contract(artifact: Artifact) -> TableContract | None:
     """The contract that an artifact was published under, `None` where it was published without one."""
     kept = artifact.manifest.provenance.get("promises")
-    return TableContract.from_json(kept) if isinstance(kept, Mapping) else None
+    return contract_from_json(kept) if isinstance(kept, Mapping) else None
 
 
 def _outdated(contract: TableContract, age: timedelta) -> tuple[Diagnostic, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 from ..analysis.compiled import CompiledProject, Source
+from ..contract.encoding import contract_to_json, report_from_json, report_to_json
 from ..contract.report import PinReport
 from ..diagnostics import StrataError
 from ..store.artifacts import Artifact
@@ -41,8 +42,8 @@ def provenance_of(
         "engine": engine,
         "seconds": round(seconds, 6),
         "hidden": sorted(hidden),
-        "promises": contract.to_json() if contract else None,
-        "pin": report.to_json(),
+        "promises": contract_to_json(contract) if contract else None,
+        "pin": report_to_json(report),
     }
 
 
@@ -79,7 +80,7 @@ def kept_declarations(manifest: Manifest) -> Iterator[KeptDeclaration]:
 def pin_of(manifest: Manifest) -> PinReport | None:
     """The pin report that an artifact was published with."""
     report = manifest.provenance.get("pin")
-    return PinReport.from_json(report) if isinstance(report, Mapping) else None
+    return report_from_json(report) if isinstance(report, Mapping) else None
 
 
 def hidden_of(manifest: Manifest) -> frozenset[str]:

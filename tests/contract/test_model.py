@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from strata_core.contract.encoding import contract_from_json, contract_to_json
 from strata_core.contract.model import ContractError, ContractField, Freshness, Mask, MaskRule, TableContract
 from strata_core.diagnostics import Span
 from strata_core.types import (
@@ -166,7 +167,7 @@ def test_json_is_what_a_person_would_write() -> None:
             ContractField("placed", TIMESTAMP, freshness=timedelta(days=1)),
         ),
     )
-    assert contract.to_json() == {
+    assert contract_to_json(contract) == {
         "name": "Paid",
         "fields": [
             {"name": "id", "type": "uuid", "nonnull": True, "unique": True, "primary_key": True},
@@ -180,7 +181,7 @@ def test_json_is_what_a_person_would_write() -> None:
 @settings(max_examples=150, deadline=None)
 @given(contracts())
 def test_json_round_trip(contract: TableContract) -> None:
-    back = TableContract.from_json(json.loads(json.dumps(contract.to_json())))
+    back = contract_from_json(json.loads(json.dumps(contract_to_json(contract))))
     assert back == contract
     assert back.digest == contract.digest
     assert [f.span for f in back.fields] == [f.span for f in contract.fields]
