@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from strata_core.types import TypeSpellingError, least_upper_bound, parse_type, widens
+from strata_core.types import INT64, Inferred, TypeSpellingError, castable, least_upper_bound, parse_type, widens
 
 # inferred, promised, whether a boundary accepts it silently
 WIDENING = [
@@ -35,6 +35,49 @@ WIDENING = [
 @pytest.mark.parametrize(("inferred", "promised", "expected"), WIDENING)
 def test_seed0_s1_subtyping(inferred: str, promised: str, expected: bool) -> None:
     assert widens(parse_type(inferred), parse_type(promised)) is expected
+
+
+def test_seed0_s1_narrowing_is_never_implicit() -> None:
+    narrowing = [
+        ("float64", "decimal(38,2)"),
+        ("float64", "int64"),
+        ("decimal(38,2)", "int64"),
+        ("decimal(10,2)", "decimal(10,1)"),
+        ("timestamp", "date"),
+        ("array(int64)", "array(int64 nonnull)"),
+    ]
+    assert [widens(parse_type(a), parse_type(b)) for a, b in narrowing] == [False] * 6
+
+
+def test_seed0_s1_what_the_seed_marks_cast_only_is_castable_and_does_not_widen() -> None:
+    cast_only = [
+        ("float64", "decimal(38,2)"),
+        ("date", "timestamp"),
+        ("money(EUR)", "decimal(38,2)"),
+        ("decimal(38,2)", "money(EUR)"),
+    ]
+    assert [castable(parse_type(a), parse_type(b)) for a, b in cast_only] == [True] * 4
+    assert [widens(parse_type(a), parse_type(b)) for a, b in cast_only] == [False] * 4
+
+
+def test_seed0_s1_no_cast_leads_from_one_currency_to_another() -> None:
+    assert not castable(parse_type("money(EUR)"), parse_type("money(USD)"))
+    assert castable(parse_type("money(EUR)"), parse_type("money(EUR)"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("array(int64)", "array(float64)"), ("array(date)", "array(timestamp)"), ("array(decimal(9,2))", "array(int64)")],
+)
+def test_seed0_s1_arrays_are_invariant(one: str, other: str) -> None:
+    assert not widens(parse_type(one), parse_type(other))
+    assert least_upper_bound(parse_type(one), parse_type(other)) is None
+    assert widens(parse_type(one), parse_type(one))
+
+
+def test_seed0_s1_nullability_is_a_flag_beside_the_type() -> None:
+    assert Inferred(INT64, nullable=True).type == Inferred(INT64, nullable=False).type
+    assert [str(Inferred(INT64, nullable)) for nullable in (True, False)] == ["int64", "int64 nonnull"]
 
 
 BOUNDS = [
