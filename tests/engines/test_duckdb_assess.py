@@ -30,7 +30,7 @@ def columns(**types: str) -> tuple[Column, ...]:
     return tuple(Column(name, Inferred(parse_type(t), nullable=True)) for name, t in types.items())
 
 
-def test_seed0_s5_c_offenders_are_counted_and_shown() -> None:
+def test_seed0_s5c_offenders_are_counted_and_shown() -> None:
     assessment = ENGINE.assess(ASSESSED, [a for a, _ in ASSERTIONS], key=["id"])
     assert assessment.rows == 5
     assert [m.offenders for m in assessment.measurements] == [count for _, count in ASSERTIONS]

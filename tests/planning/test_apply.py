@@ -121,7 +121,7 @@ VIOLATIONS = {
 
 
 @pytest.mark.parametrize(("old", "new", "found"), VIOLATIONS.values(), ids=VIOLATIONS)
-def test_seed0_s5_c_a_bad_batch_leaves_the_last_known_good(shop, old, new, found):
+def test_seed0_s5c_a_bad_batch_leaves_the_last_known_good(shop, old, new, found):
     shop.apply()
     good = {name: shop.artifact_bytes(name) for name in ALL}
     shop.edit("orders.csv", old, new)
@@ -148,7 +148,7 @@ def break_by_country(shop):
     shop.edit("models/by_country.strata", "orders: int64 nonnull", "orders: int64 unique")
 
 
-def test_seed0_s5_c_a_candidate_that_breaks_its_contract_is_discarded(shop):
+def test_seed0_s5c_a_candidate_that_breaks_its_contract_is_discarded(shop):
     shop.edit("orders.csv", "3.00", "30.00")
     break_by_country(shop)
     outcome = shop.apply()

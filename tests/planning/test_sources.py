@@ -130,7 +130,7 @@ def test_a_dbt_model_that_is_a_table(resolved, fault, tmp_path):
     assert (found.table.path, found.table.table) == (tmp_path / "w.duckdb", "main.stg")
 
 
-def test_a_dbt_manifest_that_is_missing_or_none(fault, tmp_path):
+def test_seed0_s5b_e030_a_dbt_manifest_that_is_missing_or_none(fault, tmp_path):
     assert fault('dbt: "stg"') == (
         "E030",
         "source `s`: there is no dbt manifest at `dbt_project/target/manifest.json`",
@@ -148,7 +148,7 @@ def test_a_dbt_manifest_that_is_missing_or_none(fault, tmp_path):
     assert message.startswith("source `s`: `dbt_project/target/manifest.json` is no dbt manifest")
 
 
-def test_a_file_that_is_missing(fault, tmp_path):
+def test_seed0_s5b_e030_a_file_that_is_missing(fault, tmp_path):
     assert fault('csv: "data/orders.csv"') == (
         "E030",
         "source `s`: there is no file `data/orders.csv`",
@@ -160,7 +160,7 @@ def test_a_file_that_is_missing(fault, tmp_path):
     assert fault('parquet: "data"')[1] == "source `s`: the folder `data` holds no Parquet file"
 
 
-def test_a_source_that_is_nowhere(fault):
+def test_seed0_s5b_e030_a_source_that_is_nowhere(fault):
     assert fault('ns: "crm"') == (
         "E030",
         "source `s`: no resource clause says where the rows are",
