@@ -80,6 +80,7 @@ def verified(cli):
             assert store.artifact(model, pointer).verify() == ()
 
 
+@pytest.mark.slow
 def test_an_apply_killed_at_any_moment_leaves_the_store_as_before_or_as_after(cli):
     cli("apply")
     before = totals(cli)
