@@ -19,13 +19,18 @@ from .report import format_option, on_project, plural, rendered
 @click.command("check")
 @click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
 @on_project
+@click.option("--explain", metavar="MODEL", help="Say of each promise of a model whether it is proven, and by what.")
 @format_option("text", "json")
-def check_command(project: Project, path: Path | None, format_: str) -> int:
+def check_command(project: Project, path: Path | None, explain: str | None, format_: str) -> int:
     """Check models and contracts without running anything.
 
     PATH is a .strata file or a folder; without it the whole project is checked. The findings of a file are
     those of its project, shown for that file or folder alone.
     """
+    if explain is not None:
+        from .proofs import explain_model  # loads the compiler, which a check of what did not change needs not
+
+        return explain_model(project, explain, as_json=format_ == "json")
     started = time.perf_counter()
     with Progress(f"checking {plural(len(project.files), 'file')}", quiet=format_ == "json"):
         found = findings(project)
