@@ -1,0 +1,316 @@
+"""Seed 0 §7: the GBNF of the grammar, in real libraries for constrained decoding.
+
+Both directions: what is sampled under the GBNF parses, and what parses the matcher lets through.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from lark import Lark
+from lark.exceptions import LarkError
+from llguidance import LLMatcher, LLTokenizer
+from llguidance.gbnf_to_lark import gbnf_to_lark
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from strata_core.language import ast
+from strata_core.language.gbnf import gbnf
+from strata_core.language.lalr import accepted
+from strata_core.language.parser import parse_module
+from strata_core.language.scanner import scan
+from strata_core.language.tables import GRAMMAR, load_tables
+
+ROOT = Path(__file__).parents[2]
+MODULES = [path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("models/*.strata"))]
+PAGES = "\n".join(path.read_text(encoding="utf-8") for path in [*sorted(ROOT.glob("docs/*.md")), ROOT / "README.md"])
+EXAMPLES = re.findall(r"```strata\n(.*?)```", PAGES, re.DOTALL)
+# What the tests of the language write between quotes: bodies of models, whole programs, and much that is neither.
+QUOTED = [
+    found[1:-1].replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r")
+    for path in sorted((ROOT / "tests" / "language").glob("test_[!g]*.py"))
+    for found in re.findall(r'"[^"\\\n]*(?:\\[ntr][^"\\\n]*)*"', path.read_text(encoding="utf-8"))
+]
+QUOTED += [
+    found
+    for path in sorted((ROOT / "tests").glob("*/*.py"))
+    for found in re.findall(r'"""(.*?)"""', path.read_text(encoding="utf-8"), re.DOTALL)
+]
+STATEMENTS = {kind.__name__ for kind in get_args(ast.Statement)}
+DECLARATIONS = {kind.__name__ for kind in get_args(ast.Declaration)} - {"Broken"}
+
+
+class Decoder:
+    """llguidance with a byte-pair tokenizer that is trained on the programs here."""
+
+    def __init__(self, tokenizer: Tokenizer, grammar: str) -> None:
+        self.tokenizer = tokenizer
+        self.end = tokenizer.token_to_id("<end>")
+        self.engine = LLTokenizer(tokenizer.to_str(), eos_token=self.end)
+        self.grammar = LLMatcher.grammar_from_lark(gbnf_to_lark(grammar))
+        assert LLMatcher.validate_grammar(self.grammar, self.engine) == ""
+        self.fresh = LLMatcher(self.engine, self.grammar, log_level=0)
+
+    def accepts(self, text: str) -> bool:
+        """Whether the grammar lets `text` through, token by token, and lets it end there."""
+        matcher = self.fresh.deep_copy()
+        tokens = self.engine.tokenize_str(text)
+        return matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting()
+
+
+def train() -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=1000, special_tokens=["<end>"], initial_alphabet=alphabet, show_progress=False
+    )
+    tokenizer.train_from_iterator([*MODULES, *EXAMPLES], trainer)
+    tokenizer.add_tokens([*load_tables().keywords])
+    return tokenizer
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Decoder:
+    return Decoder(train(), gbnf())
+
+
+@pytest.fixture(scope="module")
+def lark() -> Lark:
+    """lark's own parser of the same grammar: it knows nothing of our scanner and our tables."""
+    return Lark(GRAMMAR.read_text(), parser="lalr", lexer="basic", start="module", maybe_placeholders=False)
+
+
+def parses(lark: Lark, text: str) -> bool:
+    try:
+        lark.parse(text)
+    except LarkError:
+        return False
+    return "\0" not in text
+
+
+# --- the text itself
+
+
+RULE = re.compile(r"([^\s:]+)\s+::= (.*)")
+PART = re.compile(
+    r"""(?P<literal>"(?:[^"\\]|\\.)*")|(?P<class>\[(?:[^\]\\]|\\.)*\])|(?P<name>[a-zA-Z0-9-]+)|(?P<sign>[()|?*+])|\s+"""
+)
+
+
+def rules(text: str) -> dict[str, list[tuple[str, str]]]:
+    """Each rule's parts; fails on what is no GBNF."""
+    found = {}
+    for line in text.splitlines():
+        name, body = RULE.fullmatch(line).groups()
+        assert name not in found
+        parts = list(PART.finditer(body))
+        assert "".join(match.group() for match in parts) == body
+        found[name] = [(match.lastgroup, match.group()) for match in parts if match.lastgroup]
+    return found
+
+
+def alternatives(parts: list[tuple[str, str]]) -> list[list]:
+    """The parts as nested alternatives: a way is a list of `(unit, may be left out)`, a unit a part or such a list."""
+    stack = [[[]]]
+    for kind, text in parts:
+        match kind, text:
+            case "sign", "(":
+                stack.append([[]])
+            case "sign", ")":
+                group = stack.pop()
+                stack[-1][-1].append((group, False))
+            case "sign", "|":
+                stack[-1].append([])
+            case "sign", "?" | "*" | "+":
+                unit, _ = stack[-1][-1].pop()
+                stack[-1][-1].append((unit, text != "+"))
+            case _:
+                stack[-1][-1].append(((kind, text), False))
+    (whole,) = stack
+    return whole
+
+
+def firsts(ways: list[list], nullable: set[str]) -> tuple[set[str], bool]:
+    """The rules that `ways` can begin with, and whether they can be empty."""
+    found, empty = set(), False
+    for way in ways:
+        for unit, optional in way:
+            if isinstance(unit, list):
+                inner, may_be_empty = firsts(unit, nullable)
+                found |= inner
+            else:
+                kind, text = unit
+                found |= {text} if kind == "name" else set()
+                may_be_empty = kind == "name" and text in nullable
+            if not (optional or may_be_empty):
+                break
+        else:
+            empty = True
+    return found, empty
+
+
+def well_formed(text: str) -> None:
+    parts = rules(text)
+    assert next(iter(parts)) == "root"
+    assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in parts)
+    used = {text for body in parts.values() for kind, text in body if kind == "name"}
+    assert used | {"root"} == parts.keys()
+    bodies = {name: alternatives(body) for name, body in parts.items()}
+    nullable: set[str] = set()
+    while new := {name for name, ways in bodies.items() if firsts(ways, nullable)[1]} - nullable:
+        nullable |= new
+    edges = {name: firsts(ways, nullable)[0] for name, ways in bodies.items()}
+    done: set[str] = set()
+    while ready := {name for name, below in edges.items() if below <= done} - done:
+        done |= ready
+    assert edges.keys() - done == set(), "left recursion"
+
+
+def test_seed0_s7_the_gbnf_is_well_formed_and_has_no_left_recursion():
+    well_formed(gbnf())
+
+
+def test_the_check_of_well_formedness_sees_left_recursion_behind_what_may_be_empty():
+    with pytest.raises(AssertionError, match="left recursion"):
+        well_formed('root ::= space root "a" | "b"\nspace ::= " "*\n')
+    with pytest.raises(AssertionError):
+        well_formed("root ::= a\n")
+    with pytest.raises(AssertionError):
+        well_formed('root ::= a_b\na_b ::= "x"\n')
+
+
+def test_the_gbnf_is_the_same_each_time():
+    assert gbnf() == gbnf()
+
+
+# --- what parses is let through
+
+
+def programs() -> list[str]:
+    bodies = [f"model m {{ {text} }}" for text in QUOTED] + [f"model m {{ filter {text} }}" for text in QUOTED]
+    return sorted({*MODULES, *EXAMPLES, *QUOTED, *bodies})
+
+
+def test_seed0_s7_every_program_of_the_tests_is_let_through_and_nothing_else(decoder, lark):
+    verdicts = Counter()
+    for program in programs():
+        valid = parses(lark, program)
+        verdicts[valid] += 1
+        assert decoder.accepts(program) == valid, program
+    assert verdicts[True] > 300
+    assert verdicts[False] > 300
+
+
+# --- what is sampled parses
+
+
+# How often each kind of token is drawn, while the program grows and when it is long enough. Drawn by the number of
+# tokens alone, nearly all of them would be letters of one endless name.
+WEIGHTS = {
+    "statement": (20.0, 1.0),
+    "word": (3.0, 0.5),
+    "name": (2.0, 1.0),
+    "sign": (4.0, 1.0),
+    "closing": (0.5, 50.0),
+    "blank": (2.0, 2.0),
+    "more blank": (0.1, 0.1),
+    "more of a word": (0.2, 0.1),
+    "string": (0.3, 0.3),
+    "comment": (0.05, 0.01),
+}
+
+
+class Sampler:
+    """Random programs under the grammar: first the kind of the next token is drawn, then the token."""
+
+    def __init__(self, decoder: Decoder, seed: int) -> None:
+        self.decoder = decoder
+        self.rng = random.Random(seed)
+        size = decoder.tokenizer.get_vocab_size()
+        self.texts = [decoder.tokenizer.decode([token]) for token in range(size)]
+        # The kind of each token depends on what the last one ended with.
+        self.kinds = {last: [kind(text, last) for text in self.texts] for last in ("a", " ", "/", "")}
+        self.after = [ending(text) for text in self.texts]
+        self.leaving = [n for n, text in enumerate(self.texts) if text in ('"', "`", "\n", "*")]
+
+    def program(self) -> str:
+        matcher = self.decoder.fresh.deep_copy()
+        tokens: list[int] = []
+        length = self.rng.randint(10, 60)
+        while True:
+            mask = matcher.compute_logit_bias()
+            allowed = [token for token, bias in enumerate(mask) if bias]
+            late = len(tokens) > length
+            if allowed == [self.decoder.end] or (late and mask[self.decoder.end]):
+                return self.decoder.tokenizer.decode(tokens)
+            token = self.draw(allowed, tokens[-1] if tokens else None, late)
+            assert matcher.consume_token(token)
+            tokens.append(token)
+
+    def draw(self, allowed: list[int], last: int | None, late: bool) -> int:
+        if len(allowed) > 850 and self.rng.random() < 0.8:
+            # Within a string, a name in backquotes or a comment all is allowed: time to leave it.
+            after_star = last is not None and self.texts[last] == "*"
+            return self.texts.index("/") if after_star else self.rng.choice([t for t in self.leaving if t in allowed])
+        kinds = self.kinds[" " if last is None else self.after[last]]
+        by_kind: dict[str, list[int]] = {}
+        for token in allowed:
+            if token != self.decoder.end:
+                by_kind.setdefault(kinds[token], []).append(token)
+        weights = [WEIGHTS[kind][late] for kind in by_kind]
+        return self.rng.choice(by_kind[self.rng.choices(list(by_kind), weights)[0]])
+
+
+STATEMENT_WORDS = accepted([token.kind for token in scan("model m {", load_tables())[:-1]], load_tables()) | {"model"}
+
+
+def ending(text: str) -> str:
+    return "a" if re.search(r"\w$", text) else " " if text[-1:].isspace() else "/" * (text[-1:] == "/")
+
+
+def kind(text: str, last: str) -> str:
+    """The kind of token `text` behind a text that ends like `last`."""
+    bare = text.strip()
+    if last == " " and text[:1].isspace():
+        return "more blank"
+    if last == "a" and re.match(r"\w", text):
+        return "more of a word"
+    if not bare:
+        return "blank"
+    if bare in load_tables().keywords:
+        return "statement" if bare in STATEMENT_WORDS else "word"
+    if re.search("[/#]", text) or (last == "/" and text[:1] == "*"):
+        return "comment"
+    if bare[0] in '"`':
+        return "string"
+    if set(bare) <= set(")]}"):
+        return "closing"
+    return "name" if re.match(r"\w", bare) else "sign"
+
+
+@pytest.mark.slow
+def test_seed0_s7_a_thousand_random_programs_parse(decoder, lark):
+    sampler = Sampler(decoder, seed=7)
+    kinds: Counter[str] = Counter()
+    for _ in range(1000):
+        program = sampler.program()
+        assert parses(lark, program), program
+        result = parse_module(program, "sampled.strata")
+        for diagnostic in result.diagnostics:
+            assert is_about_values(diagnostic), (program, diagnostic)
+        for declaration in result.module.declarations:
+            kinds[type(declaration).__name__] += 1
+            kinds.update(type(statement).__name__ for statement in getattr(declaration, "statements", ()))
+    assert kinds.keys() >= STATEMENTS | DECLARATIONS
+
+
+def is_about_values(diagnostic) -> bool:
+    """Whether the parser understood the text and refuses what it says."""
+    said = ("is given twice", "`${…}` is only allowed", "a name is empty", "nested more than")
+    return diagnostic.code in ("E003", "E023") or any(part in diagnostic.message for part in said)
