@@ -226,6 +226,8 @@ def _items(statement: ast.Statement) -> Iterator[ast.Item | ast.Expr]:
             yield statement.condition
         case ast.Let():
             yield statement.expr
+        case ast.Expand():
+            yield statement.array
         case ast.Derive() | ast.Select() | ast.Aggregate():
             yield from statement.items
         case ast.Join():

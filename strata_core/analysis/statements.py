@@ -18,6 +18,7 @@ from ..relation.schema import Schema, Transform
 from .aggregates import group_rows
 from .combine import combine_rows
 from .dedup import dedup_rows
+from .expand import expand
 from .expressions import predicate, typed
 from .joins import join_rows
 from .orders import take_rows
@@ -73,7 +74,8 @@ def next_rows(
     | ast.Sort
     | ast.Take
     | ast.SetOperation
-    | ast.Dedup,
+    | ast.Dedup
+    | ast.Expand,
     rows: Rows,
     around: Surroundings,
 ) -> Rows:
@@ -102,6 +104,8 @@ def next_rows(
             return combine_rows(statement, rows, around)
         case ast.Dedup():
             return dedup_rows(statement, rows, around)
+        case ast.Expand():
+            return expand(statement, rows, around)
 
 
 def from_rows(statement: ast.From, around: Surroundings) -> Rows:

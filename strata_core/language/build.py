@@ -344,6 +344,7 @@ ACTIONS: dict[str, Action] = {
     "set_operation": _set_operation,
     "dedup": _dedup,
     "dedup_keys": _list_clause("by"),
+    "expand": _node(ast.Expand),
     "freshness": _freshness,
     "freshness_column": _clause("freshness_column"),
     "partition_by": _tuple_node(ast.PartitionBy),

@@ -331,6 +331,7 @@ FORMS: Mapping[str, Form] = {
     "set_operation": _row,
     "dedup": _row,
     "dedup_keys": _row,
+    "expand": _row,
     "freshness": _freshness,
     "freshness_column": _row,
     "partition_by": _partition_by,

@@ -34,7 +34,7 @@ _PHRASES = (
     _phrase(
         "a statement (`from`, `filter`, `select`, …)",
         "from filter select",
-        "where let derive group aggregate sort take union intersect except dedup freshness partition_by "
+        "where let derive group aggregate sort take union intersect except dedup expand freshness partition_by "
         "join_inner join_left join_full join_semi join_anti join_cross",
     ),
     _phrase("a join condition (`on …`)", "on"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from ..types import Bool, Inferred
+from ..types import Array, Bool, Inferred
 from ..types.functions import CATALOG, Kind
 from ..types.inferred import union_of_values
 from .expressions import (
@@ -27,6 +27,7 @@ from .expressions import (
 from .nodes import (
     Aggregate,
     AggregateItem,
+    Expand,
     Filter,
     Item,
     Join,
@@ -185,6 +186,18 @@ def _with_total_order(call: WindowCall, schema: Schema) -> WindowCall:
     if call.function in PEERS_ALIKE or sees_all_peers:
         return call
     return replace(call, order=total_order(call.order, schema))
+
+
+def expand_rows(input: Relation, item: Item) -> Expand:
+    """The input's columns and `item.name`, an element of the array `item.expr`. What was unique may repeat."""
+    array = item.expr.inferred.type
+    if not isinstance(array, Array):
+        raise ValueError(f"an array is expanded, not {array}")
+    schema = input.schema
+    element = Inferred(array.element, array.element_nullable)
+    column = Column(item.name, element, _marked(item.expr, schema, Transform.DERIVED))
+    edges = schema.edges | edges_of([item.expr], schema, Role.EXPAND)
+    return Expand(input, item, Schema((*schema.columns, column), edges=edges))
 
 
 def sort_rows(input: Relation, keys: Iterable[SortKey]) -> Sort:

@@ -17,7 +17,19 @@ from dataclasses import dataclass, replace
 
 from ..types import Inferred
 from ..types.functions import CATALOG, SignatureError
-from .build import aggregate_rows, combine, filter_rows, join, limit_rows, project, ref, scan, sort_rows, window_rows
+from .build import (
+    aggregate_rows,
+    combine,
+    expand_rows,
+    filter_rows,
+    join,
+    limit_rows,
+    project,
+    ref,
+    scan,
+    sort_rows,
+    window_rows,
+)
 from .expressions import (
     Call,
     Cast,
@@ -35,6 +47,7 @@ from .expressions import (
 from .nodes import (
     Aggregate,
     AggregateItem,
+    Expand,
     Filter,
     Item,
     Join,
@@ -116,6 +129,8 @@ def _demands(visit: _Visit) -> list[_Visit]:
             used = [i.call for i in node.items if i.name in needed]
             exprs = [e for c in used for e in (*c.args, *c.partition, *(k.expr for k in c.order))]
             return [demand(node.input, needed | _reads(exprs))]
+        case Expand() as node:
+            return [demand(node.input, needed | columns_read(node.item.expr))]
         case Sort() as node:
             keys = _reads(k.expr for k in node.keys) if visit.ordered else frozenset()
             return [demand(node.input, needed | keys)]
@@ -154,6 +169,9 @@ def _rebuilt(visit: _Visit, given: Sequence[Relation]) -> Relation:
             windows = [i for i in node.items if i.name in needed]
             # Orders were completed over all columns; they are the same over those that are left.
             return replace(window_rows(input, windows), items=tuple(windows)) if windows else input
+        case Expand() as node:
+            (input,) = given
+            return expand_rows(input, replace(node.item, expr=_retype(node.item.expr, input.schema)))
         case Sort() as node:
             (input,) = given
             return sort_rows(input, node.keys) if visit.ordered else input

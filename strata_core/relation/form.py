@@ -16,7 +16,21 @@ from dataclasses import dataclass
 from ..digests import digest, packed
 from ..types import String
 from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, Literal, SortKey, WindowCall, conjuncts
-from .nodes import Aggregate, Filter, Join, Limit, Project, Relation, Scan, SetKind, SetOperation, Sort, Window, inputs
+from .nodes import (
+    Aggregate,
+    Expand,
+    Filter,
+    Join,
+    Limit,
+    Project,
+    Relation,
+    Scan,
+    SetKind,
+    SetOperation,
+    Sort,
+    Window,
+    inputs,
+)
 from .schema import Column
 
 FORM_VERSION = b"strata-relation-1"
@@ -93,6 +107,10 @@ def _node(node: Relation, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]
             ((names, rows),) = given
             calls = {i.name: digest(rows.identity, _window(i.call, names)) for i in node.items}
             return {**names, **calls}, Rows(rows.base, rows.conditions)
+        case Expand():
+            ((names, rows),) = given
+            base = digest(b"expand", rows.base, _expression(node.item.expr, names))
+            return {**names, node.item.name: digest(b"element", base)}, Rows(base, rows.conditions)
         case Sort():
             ((names, rows),) = given
             return names, Rows(rows.base, rows.conditions, _order(node.keys, names))

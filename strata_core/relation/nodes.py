@@ -118,6 +118,18 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
+class Expand:
+    """For each row of the input and each element of its array `item.expr` the row with that element in a new column.
+
+    A null or empty array gives no row.
+    """
+
+    input: Relation
+    item: Item
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
 class Sort:
     """The input in an order that matters to whoever reads the result as a sequence."""
 
@@ -153,7 +165,7 @@ class SetOperation:
     schema: Schema
 
 
-Relation = Scan | Filter | Project | Join | Aggregate | Window | Sort | Limit | SetOperation
+Relation = Scan | Filter | Project | Join | Aggregate | Window | Sort | Limit | SetOperation | Expand
 
 
 def inputs(relation: Relation) -> tuple[Relation, ...]:
@@ -163,7 +175,7 @@ def inputs(relation: Relation) -> tuple[Relation, ...]:
             return ()
         case Join() | SetOperation():
             return (relation.left, relation.right)
-        case Filter() | Project() | Aggregate() | Window() | Sort() | Limit():
+        case Filter() | Project() | Aggregate() | Window() | Sort() | Limit() | Expand():
             return (relation.input,)
 
 

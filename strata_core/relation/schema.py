@@ -46,6 +46,7 @@ class Role(StrEnum):
     SORT = "sort"
     WINDOW = "window"
     CONDITIONAL = "conditional"
+    EXPAND = "expand"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -22,6 +22,7 @@ from strata_core.relation.build import (
     aggregate_rows,
     combine,
     distinct_rows,
+    expand_rows,
     filter_rows,
     join,
     limit_rows,
@@ -546,7 +547,9 @@ def _limit(draw: st.DrawFn, database: Database, relation: Relation) -> Relation:
 def _combine(draw: st.DrawFn, database: Database, relation: Relation) -> Relation:
     """`relation` combined with a table, or a part of itself, in columns of the same types."""
     kind = draw(st.sampled_from(list(SetKind)))
-    all_columns = relation.schema.columns if kind is SetKind.UNION_ALL else scalar_columns(relation.schema)
+    distinct = draw(st.booleans())
+    every = kind is SetKind.UNION_ALL and not distinct
+    all_columns = relation.schema.columns if every else scalar_columns(relation.schema)
     if not all_columns:
         return relation
     columns = draw(st.lists(st.sampled_from(all_columns), min_size=1, max_size=3, unique_by=lambda c: c.name))
@@ -556,7 +559,12 @@ def _combine(draw: st.DrawFn, database: Database, relation: Relation) -> Relatio
     items = [Item(n, draw(expressions(other.schema, c.inferred.type, 0))) for n, c in zip(names, columns, strict=True)]
     left = project(relation, [Item(n, ref(relation, c.name)) for n, c in zip(names, columns, strict=True)])
     combined = combine(kind, left, project(other, items))
-    return distinct_rows(combined) if draw(st.integers(0, 3)) == 0 and kind is not SetKind.UNION_ALL else combined
+    return distinct_rows(combined) if distinct else combined
+
+
+@st.composite
+def _expand(draw: st.DrawFn, database: Database, relation: Relation) -> Relation:
+    return expand_rows(relation, Item(next(database.names), draw(expressions(relation.schema, INTS, 1))))
 
 
 STEPS: tuple[Callable[[Database, Relation], st.SearchStrategy[Relation]], ...] = (
@@ -568,6 +576,7 @@ STEPS: tuple[Callable[[Database, Relation], st.SearchStrategy[Relation]], ...] =
     _aggregate,
     _window,
     _combine,
+    _expand,
     _sort,
     _limit,
 )

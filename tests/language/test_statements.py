@@ -28,6 +28,8 @@ import pytest
         ("except except", "SetOperation(operator=except table=except)"),
         ("select { * except {a} } except t", "Select(items=[Star(excluded=[a])]); SetOperation(operator=except table=t)"),
         ("filter union == all union union", "Filter(condition=(union == all)); SetOperation(operator=union table=union)"),
+        ("expand t.tags as tag", "Expand(array=t.tags name=tag)"),
+        ("expand expand as as", "Expand(array=expand name=as)"),
         ("dedup", "Dedup()"),
         ("dedup by a, t.b", "Dedup(keys=[a, t.b])"),
         ("dedup by a sort { -b } sort { c }", "Dedup(keys=[a] sort=[SortKey(expr=b descending=True)]); Sort(keys=[SortKey(expr=c)])"),

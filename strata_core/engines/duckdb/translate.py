@@ -19,6 +19,7 @@ from ...relation.expressions import ColumnRef, Expr, SortKey, WindowCall, aggreg
 from ...relation.nodes import (
     Aggregate,
     AggregateItem,
+    Expand,
     Filter,
     Item,
     Join,
@@ -132,6 +133,8 @@ def _step(node: Relation, below: list[Step], query: Query, tables: Mapping[ScanK
             return grouped(node, step, query)
         case Window():
             return _windowed(node, query.open_items(below[0]), query)
+        case Expand():
+            return _expanded(node, query.open_items(below[0]), query)
         case Sort():
             step = query.open_items(below[0])
             return replace(step, order=(*_order(node.keys, query), *step.order))
@@ -194,6 +197,14 @@ def _comparable(node: SetOperation, step: Step, query: Query) -> Step:
     columns = node.schema.columns
     items = tuple(_grouping(ColumnRef(c.name, c.inferred), query) for c in columns)
     return replace(step, names=node.schema.names, items=items)
+
+
+def _expanded(node: Expand, step: Step, query: Query) -> Step:
+    """Rows without an element go, so what can fail must not move below."""
+    items = (*(query.column(n) for n in step.names), sql.fn("unnest", translate(node.item.expr, query.column)))
+    failing = step.failing | ({node.item.name} if can_fail(node.item.expr, step.failing) else frozenset())
+    closed = query.close(replace(step, names=node.schema.names, items=items, failing=failing))
+    return replace(closed, narrowed=True)
 
 
 def _windowed(node: Window, step: Step, query: Query) -> Step:

@@ -16,6 +16,7 @@ from typing import TypeVar, assert_never
 from ...relation.expressions import AggregateCall, Call, Expr, SortKey, columns_read, conjuncts
 from ...relation.nodes import (
     Aggregate,
+    Expand,
     Filter,
     Join,
     JoinKind,
@@ -68,6 +69,8 @@ def _rows(node: Relation, reading: Reading) -> Rows:
             return _windowed(node, reading)
         case SetOperation():
             return _combined(node, reading)
+        case Expand():
+            return _expanded(node, reading)
         case Sort():
             return _sorted(_rows(node.input, reading), node.keys, node.input.schema, reading)
         case Limit(count=0) if not reading.eager:
@@ -246,6 +249,16 @@ def _combined(node: SetOperation, reading: Reading) -> Rows:
         if (key in known) is (node.kind is SetKind.INTERSECT):
             found.setdefault(key, row)
     return [*found.values()]
+
+
+def _expanded(node: Expand, reading: Reading) -> Rows:
+    (array,) = _compiled([node.item.expr], node.input.schema, reading)
+    return [[*row, element] for row in _rows(node.input, reading) for element in _elements(array(row))]
+
+
+def _elements(array: Value) -> list[Value]:
+    assert array is None or isinstance(array, list)
+    return array or []
 
 
 def _sorted(rows: Rows, keys: Sequence[SortKey], schema: Schema, reading: Reading) -> Rows:

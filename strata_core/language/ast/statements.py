@@ -144,6 +144,15 @@ class Dedup:
 
 
 @dataclass(frozen=True, slots=True)
+class Expand:
+    """`expand tags as tag`: one row for each element of an array, in the column `name`."""
+
+    array: Expr
+    name: Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Freshness:
     """`freshness <= 1d`: how old data may be. A name (`daily`) or string is one of the 0.1 spellings.
 
@@ -176,6 +185,7 @@ Statement = (
     | Take
     | SetOperation
     | Dedup
+    | Expand
     | Freshness
     | PartitionBy
 )
