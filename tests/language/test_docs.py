@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from strata_core.analysis import compile_project
 from strata_core.diagnostics.render import render_text
 from strata_core.language.parser import parse_module
 
@@ -20,6 +21,13 @@ def test_each_program_of_the_page_parses(program):
     result = parse_module(program, "docs/language.md")
     assert result.diagnostics == ()
     assert result.module.declarations
+
+
+def test_the_programs_of_the_page_are_one_sound_project():
+    """All but the last, whose import is of a file that the page does not show."""
+    modules = [parse_module(p, f"{i}.strata").module for i, p in enumerate(PROGRAMS) if "import " not in p]
+    assert len(modules) == len(PROGRAMS) - 1
+    assert {d.code for d in compile_project(modules).diagnostics} == {"W001"}
 
 
 def test_the_page_has_programs_of_every_declaration():
