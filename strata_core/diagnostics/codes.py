@@ -75,6 +75,7 @@ CODES = MappingProxyType(
         "W004": "classified column without a mask",
         "W005": "join is not used",
         "W006": "order is not kept",
+        "W090": "allowance of no use",
     }
 )
 

@@ -7,12 +7,12 @@ tokens: those behind a token on its line *trail* it, all others *lead* the token
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from .comments import COMMENT
 from .lalr import Failure, parse
 from .parser import chunks
 from .scanner import Token, scan
@@ -22,7 +22,6 @@ SEPARATORS = frozenset({",", ";"})
 PAREN = "paren"
 """The rule of an expression in parentheses, which makes no node in a syntax tree."""
 
-_COMMENT = re.compile(r"(?P<line>(?://|#)[^\n]*)|/\*.*?\*/", re.DOTALL)
 # Two spellings of one word: the canonical one stands right.
 _WORDS = {"where": "filter", "null": "none"}
 
@@ -149,7 +148,7 @@ def _between(gap: str, *, first: bool, last: bool) -> tuple[tuple[Comment, ...],
     """The comments between two tokens: those that trail the one before, those that lead the one behind, and whether
     a blank line stands before the one behind. At the start of the text (`first`) nothing can be trailed, at its end
     (`last`) nothing stands behind on the line."""
-    found = list(_COMMENT.finditer(gap))
+    found = list(COMMENT.finditer(gap))
     trailing: list[Comment] = []
     leading: list[Comment] = []
     # From the last one backwards: a comment in one line with the token behind it, and nothing else between.

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, Span, StrataError
 from ..diagnostics.suggest import did_you_mean
+from .lints import LINTS, SEVERITIES
 
 CONFIG_NAME = "strata.toml"
 PUBLISH_MODES = ("together", "each")
@@ -57,6 +58,7 @@ class ProjectConfig:
     engine: EngineConfig = EngineConfig()
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=dict)
     dbt: DbtConfig = DbtConfig()
+    lint: Mapping[str, str] = field(default_factory=dict)
 
     def environment(self, name: str) -> EnvironmentConfig:
         """The configuration of an environment; one that is not named has the defaults."""
@@ -71,6 +73,7 @@ _TEXTS: tuple[Check, str] = (
 )
 _COUNT: tuple[Check, str] = (lambda v: isinstance(v, int) and not isinstance(v, bool) and v > 0, "a number above zero")
 _MODE: tuple[Check, str] = (lambda v: v in PUBLISH_MODES, '"together" or "each"')
+_SEVERITY: tuple[Check, str] = (lambda v: v in SEVERITIES, '"off", "warning" or "error"')
 _PATHS: tuple[Check, str] = (
     lambda v: isinstance(v, dict) and all(isinstance(x, str) for x in v.values()),
     'a table of source = "location"',
@@ -81,6 +84,7 @@ SECTIONS: dict[str, dict[str, tuple[Check, str]]] = {
     "store": {"root": _TEXT},
     "engine": {"name": _TEXT, "memory_limit": _TEXT, "threads": _COUNT, "spill": _TEXT},
     "dbt": {"manifest": _TEXT, "database": _TEXT},
+    "lint": dict.fromkeys(LINTS, _SEVERITY),
 }
 ENVIRONMENT_KEYS: dict[str, tuple[Check, str]] = {"publish": _MODE, "sources": _PATHS}
 ENGINES = ("duckdb", "reference")
@@ -142,6 +146,7 @@ def _config(data: dict[str, Any], root: Path) -> ProjectConfig:
         engine=EngineConfig(**engine),
         environments={n: EnvironmentConfig(**keys) for n, keys in data.get("environments", {}).items()},
         dbt=DbtConfig(**dbt),
+        lint=data.get("lint", {}),
     )
 
 

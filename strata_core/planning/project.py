@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from ..diagnostics import Diagnostic, StrataError, in_order
 from . import cache
 from .config import CONFIG_NAME, ProjectConfig, config_fault, find_project, read_config
+from .lints import ruled
 
 if TYPE_CHECKING:  # the compiler, which an unchanged project needs not
     from ..analysis.compiled import CompiledProject
@@ -108,7 +109,8 @@ def compile_(project: Project) -> CompiledProject:
         modules.append(module)
         problems += diagnostics
     compiled = compile_project(modules)
-    compiled = replace(compiled, diagnostics=in_order((*problems, *compiled.diagnostics)))
+    found = in_order((*problems, *compiled.diagnostics))
+    compiled = replace(compiled, diagnostics=ruled(found, project.files, project.config.lint))
     cache.save(key, compiled)
     return compiled
 
@@ -122,8 +124,9 @@ def compile_sound(project: Project) -> CompiledProject:
 
 
 def content_parts(project: Project) -> tuple[bytes, ...]:
-    """What identifies the project's text: the path and the digest of each file."""
-    return tuple(part for file in project.files for part in _parts(file))
+    """What identifies a compilation: the path and the digest of each file, and what is said about lints."""
+    lint = repr(sorted(project.config.lint.items())).encode()
+    return (lint, *(part for file in project.files for part in _parts(file)))
 
 
 def _parts(file: SourceText) -> tuple[bytes, bytes]:

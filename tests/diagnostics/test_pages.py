@@ -12,6 +12,8 @@ from strata_core.diagnostics.codes import CODES, FAMILIES, family
 from strata_core.diagnostics.pages import FOLDER, read_page
 from strata_core.language.format import format_text
 from strata_core.language.parser import parse_module
+from strata_core.planning.lints import ruled
+from strata_core.planning.project import SourceText
 
 INDEX = Path(__file__).parents[2] / "docs" / "diagnostics.md"
 PAGES = {code: read_page(code) for code in CODES}
@@ -20,9 +22,10 @@ NOT_OF_TEXT = {"E002", "E015", "E073"}
 """Raised for bytes, for a contract in a document, and for `strata.toml`."""
 
 
-def findings(text: str) -> list[Diagnostic]:
+def findings(text: str) -> tuple[Diagnostic, ...]:
     parsed = parse_module(text, "page.strata")
-    return [*parsed.diagnostics, *compile_project([parsed.module]).diagnostics]
+    found = [*parsed.diagnostics, *compile_project([parsed.module]).diagnostics]
+    return ruled(found, [SourceText("page.strata", text.encode())], {})
 
 
 def test_every_code_has_a_page_and_every_page_a_code() -> None:
@@ -52,7 +55,7 @@ def test_the_wrong_example_raises_exactly_its_code(code: str) -> None:
 @pytest.mark.parametrize("code", OF_TEXT)
 def test_the_right_example_is_clean_and_formatted(code: str) -> None:
     page = PAGES[code]
-    assert findings(page.program("Right") or "") == []
+    assert findings(page.program("Right") or "") == ()
     for section in page.sections:
         assert format_text(section.text, "page.strata").text in (section.text, None)
 

@@ -76,7 +76,7 @@ FAULTS = {
     ),
     "unknown section, none near": (
         "[xyzzy]\n",
-        ("unknown section `xyzzy`", "accepted: project, store, engine, dbt, environments", "strata.toml:1:1"),
+        ("unknown section `xyzzy`", "accepted: project, store, engine, dbt, lint, environments", "strata.toml:1:1"),
     ),
     "unknown key": (
         "[project]\nname = 'x'\nmodel = ['m']\n",
