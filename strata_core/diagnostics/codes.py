@@ -32,6 +32,7 @@ CODES = MappingProxyType(
         "E027": "unknown model in a pipeline or command",
         # E03x planning, phase B (Seed 0 §5 B)
         "E030": "source or column missing",
+        "E031": "rows that are live upstream do not keep what their reader was checked against",
         "E033": "source cannot be read",
         # E05x types (Seed 0 §1, §2)
         "E050": "operand types do not fit",

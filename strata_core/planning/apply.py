@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 
 from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import Engine, ParquetTable
@@ -17,7 +18,8 @@ from ..store.artifacts import Artifact
 from ..store.environments import EnvironmentVersion, Pointer
 from ..store.store import Store
 from .compute import Input, Run, compute
-from .plan import Plan
+from .outlived import unkept
+from .plan import Plan, PlannedModel
 from .preview import hidden_columns
 from .provenance import KeptDeclaration, kept_declarations, sound_artifact
 from .results import Event, Finished, ModelResult, Outcome, Published, Started, Status
@@ -64,7 +66,7 @@ def apply_plan(
         if waits_for:
             result = ModelResult(planned.name, Status.SKIPPED, planned, waits_for=waits_for)
         else:
-            result = compute(run, planned, lambda name: _input(workspace, name, results, plan.base))
+            result = compute(run, planned, partial(_input, workspace, planned, results, plan.base))
         results[planned.name] = result
         yield Finished(result)
         if publish == "each" and result.status.sound:
@@ -91,13 +93,20 @@ def _kept(workspace: Workspace, plan: Plan) -> frozenset[KeptDeclaration]:
     return frozenset(found)
 
 
-def _input(workspace: Workspace, name: str, results: Mapping[str, ModelResult], base: EnvironmentVersion) -> Input:
+def _input(
+    workspace: Workspace, by: PlannedModel, results: Mapping[str, ModelResult], base: EnvironmentVersion, name: str
+) -> Input:
+    """What `by` reads under `name`; raises E030 and E033 of a source, E031, E094 and E095 of a model."""
     if name in workspace.compiled.sources:
         if name in workspace.missing:
             raise workspace.missing[name]
         source = workspace.sources[name]
         return Input(source.table, source.digest)
     artifact = live_artifact(workspace.store, name, results.get(name), base)
+    if name in by.outlived:
+        known = artifact.manifest.provenance.get("known")
+        if (fault := unkept(workspace.compiled.models[by.name], name, known)) is not None:
+            raise StrataError(fault)
     columns = workspace.compiled.models[name].relation.schema.columns
     return Input(ParquetTable(artifact.paths, columns), artifact.manifest.digest)
 

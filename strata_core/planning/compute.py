@@ -21,6 +21,7 @@ from .faults import located, withheld
 from .fingerprints import address
 from .pinning import ages, outdated, pin_candidate, pin_source, unmet_expectations
 from .plan import PlannedModel, Reason
+from .promised import promised
 from .provenance import KeptDeclaration, kept_declaration, kept_declarations, provenance_of, sound_artifact
 from .results import ModelResult, Status
 from .workspace import Workspace
@@ -86,7 +87,7 @@ def _compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapp
     if old or not all(r.passed for r in reports):
         return ModelResult(model.name, Status.VIOLATED, planned, inputs=reports, diagnostics=old)
     if existing is not None:
-        return ModelResult(model.name, Status.REUSED, planned, existing, inputs=reports)
+        return _reused(run, planned, model, existing, reports)
     tables = {name: i.table for name, i in inputs.items()}
     unmet = unmet_expectations(run.engine, model, tables, run.hidden)
     if unmet:
@@ -94,7 +95,9 @@ def _compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapp
     started = time.perf_counter()
     candidate = _stage(run, model, tables)
     try:
-        pin = pin_candidate(run.engine, model, candidate, run.now, run.hidden[model.name])
+        for name in tables.keys() & run.workspace.sources.keys():
+            run.workspace.sources[name].require_unchanged()
+        pin = pin_candidate(run.engine, model, candidate.paths, run.now, run.hidden[model.name])
         if not pin.passed:
             return ModelResult(model.name, Status.VIOLATED, planned, pin=pin, inputs=reports)
         seconds = time.perf_counter() - started
@@ -105,6 +108,18 @@ def _compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapp
         with suppress(StrataError):  # adopted it is gone; what a full or broken disk keeps is swept later
             candidate.discard()
     return ModelResult(model.name, Status.COMPUTED, planned, artifact, pin, reports)
+
+
+def _reused(
+    run: Run, planned: PlannedModel, model: CompiledModel, existing: Artifact, reports: tuple[PinReport, ...]
+) -> ModelResult:
+    """The artifact that exists. Its rows were pinned when they were made; only of their age more has to be asked."""
+    pin, contract = None, promised(model)
+    if contract is not None and ages(contract):
+        pin = pin_candidate(run.engine, model, existing.paths, run.now, run.hidden[model.name])
+        if not pin.passed:
+            return ModelResult(model.name, Status.VIOLATED, planned, pin=pin, inputs=reports)
+    return ModelResult(model.name, Status.REUSED, planned, existing, pin, reports)
 
 
 def _check_sources(

@@ -25,7 +25,6 @@ from ..relation.build import aggregate_rows, filter_rows, limit_rows, ref
 from ..relation.expressions import aggregate, call, literal
 from ..relation.nodes import AggregateItem, Item, Relation
 from ..relation.schema import Column
-from ..store.artifacts import Candidate
 from ..types import STRING, Inferred
 from .faults import told_at
 from .preview import columns_from
@@ -71,15 +70,15 @@ def _as_text(table: TableInput) -> CsvTable | None:
 
 
 def pin_candidate(
-    engine: Engine, model: CompiledModel, candidate: Candidate, now: datetime, hidden: Set[str]
+    engine: Engine, model: CompiledModel, paths: tuple[Path, ...], now: datetime, hidden: Set[str]
 ) -> PinReport:
-    """The report on a candidate against its model's contract; without a contract nothing is asked.
+    """The report on the files of a candidate against its model's contract; without a contract nothing is asked.
 
     No sample shows a value of a `hidden` column.
     """
     columns = model.relation.schema.columns
     contract = promised(model) or TableContract(model.name, ())
-    table = ParquetTable(candidate.paths, columns, ours=True)
+    table = ParquetTable(paths, columns, ours=True)
     also = [a for a in model.assertions if isinstance(a, Holds)]
     return pin(engine, table, contract, now=now, proofs=model.proofs, also=also, masked=hidden)
 

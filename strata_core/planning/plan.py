@@ -54,13 +54,17 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class PlannedModel:
-    """One model of the plan; it is stale when there are causes."""
+    """One model of the plan; it is stale when there are causes.
+
+    `outlived` names models that it reads as they are live although they mean something else by now.
+    """
 
     name: str
     fingerprint: Fingerprint
     inputs: tuple[str, ...]
     live: Pointer | None
     causes: tuple[Cause, ...]
+    outlived: tuple[str, ...] = ()
 
     @property
     def stale(self) -> bool:
@@ -96,7 +100,7 @@ def make_plan(
 ) -> Plan:
     """The plan for `selected` models (all, by default), whose fingerprints are `prints`.
 
-    `applied` tells what a live artifact was made from; it is asked of stale models only, to name the cause.
+    `applied` tells what a live artifact was made from, `None` where it is gone.
     `with_upstream` adds the stale models that the selected ones read; without it they are read as they are live.
     `force` makes every selected model stale. Raises `StrataError` E027 for a name that is no model.
     """
@@ -132,11 +136,16 @@ def _planned(
         stale_upstream = tuple(u for u in inputs if u in planned and planned[u].stale)
         digests = _digests(inputs, base, source_digests)
         moved = len(digests) < len(inputs) or address(own.local, digests) != live.address
-        if live.fingerprint != own.merkle or moved or stale_upstream:
-            causes += _causes(own, inputs, digests, stale_upstream, applied(name, live), project)
+        before = applied(name, live)
+        if before is None:
+            causes.append(Cause(Reason.MISSING))  # the live artifact is gone or damaged
+        elif live.fingerprint != own.merkle or moved or stale_upstream:
+            causes += _causes(own, inputs, digests, stale_upstream, before, project)
     if forced:
         causes.append(Cause(Reason.FORCED))
-    return PlannedModel(name, own, inputs, live, tuple(causes))
+    as_live = (u for u in inputs if u in prints and u in base.models and u not in planned)
+    outlived = tuple(u for u in as_live if base.models[u].fingerprint != prints[u].merkle)
+    return PlannedModel(name, own, inputs, live, tuple(causes), outlived)
 
 
 def _causes(
@@ -144,11 +153,9 @@ def _causes(
     inputs: tuple[str, ...],
     digests: Mapping[str, str],
     stale_upstream: tuple[str, ...],
-    before: Applied | None,
+    before: Applied,
     project: CompiledProject,
 ) -> Iterable[Cause]:
-    if before is None:
-        return [Cause(Reason.MISSING)]  # the live artifact is gone or damaged
     causes = []
     if before.own != own.own:
         causes.append(Cause(Reason.OWN_CHANGE))

@@ -13,6 +13,7 @@ from ..store.document import JSON
 from ..store.environments import Pointer
 from ..store.manifest import Manifest
 from ..store.store import Store
+from .outlived import known_of
 from .plan import Applied, PlannedModel
 from .promised import promised
 
@@ -30,7 +31,8 @@ def provenance_of(
     seconds: float,
 ) -> dict[str, JSON]:
     """The record of one computation: digests by upstream name, contracts of the sources read, what was promised and
-    found, the columns whose values are not shown (so that they stay hidden when the model is gone), engine, time."""
+    found, the columns whose values are not shown (so that they stay hidden when the model is gone), what readers may
+    rest on, engine, time."""
     sources, contract = project.sources, promised(project.models[planned.name])
     return {
         "own": planned.fingerprint.own,
@@ -42,6 +44,7 @@ def provenance_of(
         "engine": engine,
         "seconds": round(seconds, 6),
         "hidden": sorted(hidden),
+        "known": known_of(project.models[planned.name]),
         "promises": contract_to_json(contract) if contract else None,
         "pin": report_to_json(report),
     }

@@ -16,6 +16,7 @@ from ..analysis.compiled import CompiledProject, OptionValue, Resource, Source
 from ..caches import cache_directory, keep
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean, nearest
+from ..digests import hexdigest
 from ..engines.protocol import CsvTable, DuckDBTable, ParquetTable, TableInput
 from .dbt import read_manifest
 from .faults import told_at
@@ -28,14 +29,23 @@ _RACY_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSource:
-    """A source whose file exists. `digest` identifies its rows: the content, and how it is read. `dbt` is the unique
-    id of the dbt node."""
+    """A source whose file exists. `digest` identifies its rows: the content (a digest for each of the `files`), and
+    how it is read. `dbt` is the unique id of the dbt node."""
 
     name: str
     table: TableInput
     files: tuple[Path, ...]
     digest: str
+    contents: tuple[str, ...]
+    stamps: tuple[str, ...]
     dbt: str | None = None
+
+    def require_unchanged(self) -> None:
+        """Raises `StrataError` E033 where a file has other bytes by now than its digest tells."""
+        for path, content, before in zip(self.files, self.contents, self.stamps, strict=True):
+            if _stamp(path) != before and file_digest(path) != content:
+                message = f"`{path.name}` changed while it was read"
+                raise StrataError(Diagnostic("E033", message, fix="run again when nobody writes to it"))
 
 
 def resolve(project: Project, compiled: CompiledProject, source: Source, environment: str) -> ResolvedSource:
@@ -105,11 +115,11 @@ def _resolved(
     name: str, table: TableInput, files: tuple[Path, ...], dbt: str | None = None, *, reading: str | None = None
 ) -> ResolvedSource:
     """`reading` says which rows of the same bytes are meant: the table of a database, the text that is null."""
-    digests = [file_digest(path) for path in files]
-    if reading is not None:
-        digests.append(hashlib.sha256(reading.encode(errors="surrogatepass")).hexdigest())
-    whole = digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
-    return ResolvedSource(name, table, files, whole, dbt)
+    stamps = tuple(_stamp(path) for path in files)
+    contents = tuple(file_digest(path) for path in files)
+    parts = contents if reading is None else (*contents, hexdigest(reading))
+    whole = parts[0] if len(parts) == 1 else hexdigest(*parts)
+    return ResolvedSource(name, table, files, whole, contents, stamps, dbt)
 
 
 def _text(option: OptionValue) -> str | None:
@@ -149,9 +159,8 @@ def _present(path: Path, message: str, fix: str) -> Path:
 def file_digest(path: Path) -> str:
     """SHA-256 of a file's bytes; raises `StrataError` E033 where it cannot be read."""
     try:
-        status = path.stat()
-        identity = f"{path}\0{status.st_ino}\0{status.st_size}\0{status.st_mtime_ns}"
-        note = cache_directory() / "files" / hashlib.sha256(identity.encode()).hexdigest()
+        before = _stamp(path)
+        note = cache_directory() / "files" / hexdigest(str(path), before)
         kept = _kept(note)
         if kept is not None:
             return kept
@@ -159,12 +168,27 @@ def file_digest(path: Path) -> str:
         with path.open("rb") as file:
             while chunk := file.read(_CHUNK):
                 hashed.update(chunk)
+        status = path.stat()
     except OSError as error:
-        message = f"`{path.name}` cannot be read: {error.strerror}"
-        raise StrataError(Diagnostic("E033", message, fix="check the file's permissions")) from None
-    if time.time() - status.st_mtime > _RACY_SECONDS:
+        raise _unreadable(path, error) from None
+    settled = time.time() - max(status.st_mtime, status.st_ctime) > _RACY_SECONDS
+    if settled and _stamp(path) == before:
         keep(note, json.dumps(hashed.hexdigest()).encode())
     return hashed.hexdigest()
+
+
+def _stamp(path: Path) -> str:
+    """What changes when a file is written, whatever time the writer gives it; raises `StrataError` E033."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
+
+
+def _unreadable(path: Path, error: OSError) -> StrataError:
+    message = f"`{path.name}` cannot be read: {error.strerror}"
+    return StrataError(Diagnostic("E033", message, fix="check the file's permissions"))
 
 
 def _kept(note: Path) -> str | None:

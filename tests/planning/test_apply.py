@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from strata_core.diagnostics import StrataError
+from strata_core.engines.reference.engine import ReferenceEngine
+from strata_core.planning.apply import apply_plan
 from strata_core.planning.results import Finished, Outcome, Published, Started
 from strata_core.store.environments import Pointer
 
@@ -229,6 +233,90 @@ def test_e095_a_model_that_reads_what_is_not_published_is_told_so(shop):
     plan = workspace.plan(["top"], with_upstream=False)
     *_, outcome = apply_plan(workspace, plan, ReferenceEngine())
     assert codes(outcome.results["top"]) == ["E095"]
+
+
+class Interrupted:
+    """The reference engine, and what another process does when it has read the rows of a model."""
+
+    name = "reference"
+
+    def __init__(self, meanwhile):
+        self._engine, self._meanwhile = ReferenceEngine(), meanwhile
+
+    def execute(self, relation, tables):
+        reader = self._engine.execute(relation, tables)
+        self._meanwhile()
+        return reader
+
+    def physical_schema(self, table):
+        return self._engine.physical_schema(table)
+
+    def assess(self, table, assertions, key=()):
+        return self._engine.assess(table, assertions, key)
+
+
+def test_e033_a_file_that_changes_while_it_is_read_is_not_published_under_what_it_was(shop):
+    shop.apply()
+    shop.edit("orders.csv", "3.00", "4.00")
+    engine = Interrupted(lambda: shop.write("orders.csv", "order_id,customer_id,country,amount,placed\n"))
+    outcome = shop.apply(engine=engine)
+    (found,) = outcome.results["enriched"].diagnostics
+    assert (found.code, found.message) == ("E033", "model `enriched`: `orders.csv` changed while it was read")
+    assert (str(outcome.results["enriched"].status), shop.head()) == ("failed", 1)
+    assert shop.statuses("enriched") == {"enriched": "computed"}
+    assert shop.rows("enriched") == []
+
+
+def test_a_file_that_is_only_touched_while_it_is_read_is_no_fault(shop):
+    shop.apply()
+    shop.edit("orders.csv", "3.00", "4.00")
+    engine = Interrupted(lambda: os.utime(shop.root / "orders.csv", (1, 1)))
+    assert shop.statuses("enriched", engine=engine) == {"enriched": "computed"}
+
+
+NARROWED = {
+    "an enum": ("\nnote: string }", "\nnote: string enum {a, b} }", "`note` has only these values"),
+    "a key": (
+        "Noted { order_id: int64 nonnull",
+        "Noted { order_id: int64 primary_key",
+        "no two rows agree on `order_id`",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NARROWED)
+def test_e031_a_model_read_as_it_was_before_it_promised_more(shop, case):
+    """What reads it would count as proven what nobody asked of the rows that are live."""
+    old, new, known = NARROWED[case]
+    shop.write("orders.csv", "order_id,customer_id,country,amount,placed,note\n" + "1,,ES,1,2026-01-01,z\n" * 2)
+    shop.edit("models/sources.strata", "order_id: int64 nonnull primary_key", "order_id: int64 nonnull")
+    shop.edit("models/sources.strata", "    placed: date nonnull,\n", "    placed: date nonnull,\n    note: string,\n")
+    shop.write(
+        "models/notes.strata",
+        "contract Noted { order_id: int64 nonnull\nnote: string }\n"
+        "model noted -> contract Noted { from orders select { order_id, note } }\n"
+        "contract Kept { order_id: int64 primary_key\nnote: string enum {a, b} }\n"
+        "model kept -> contract Kept { from noted filter order_id > 0 }\n",
+    )
+    shop.apply("noted")
+    shop.edit("models/notes.strata", old, new)
+    workspace = shop.workspace()
+    plan = workspace.plan(["kept"], with_upstream=False)
+    *_, outcome = apply_plan(workspace, plan, ReferenceEngine())
+    (found,) = outcome.results["kept"].diagnostics
+    assert (found.code, str(found.span)) == ("E031", "models/notes.strata:6:7")
+    assert found.message == (
+        f"model `kept`: `noted` is live as it was before it changed, and it was not known then that {known}"
+    )
+    assert outcome.published == frozenset()
+
+
+def test_a_model_read_as_it_was_before_a_change_that_promises_no_more(shop):
+    shop.apply()
+    shop.edit("models/enriched.strata", "  from orders\n", "  from orders\n  filter amount > 5.00\n")
+    workspace = shop.workspace()
+    *_, outcome = apply_plan(workspace, workspace.plan(["by_day"], with_upstream=False), ReferenceEngine())
+    assert str(outcome.results["by_day"].status) == "reused"
 
 
 def test_e093_another_apply_that_published_first_wins(shop):

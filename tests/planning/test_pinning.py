@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from strata_core.engines.protocol import ParquetTable
 from strata_core.engines.reference.engine import ReferenceEngine
+from strata_core.planning.compute import Input, Run, compute
+from strata_core.planning.preview import hidden_columns
+from strata_core.planning.workspace import open_workspace
 
 SECRET = "x@secret.example"
 
@@ -200,6 +205,31 @@ def test_e085_a_model_by_its_column(shop):
     result = shop.result("by_day")
     (found,) = result.violations
     assert (str(result.status), found.code) == ("violated", "E085")
+
+
+def test_e085_rows_that_are_reused_are_asked_for_their_age(shop):
+    today = datetime.now(UTC).date()
+    shop.edit("models/by_day.strata", "placed: date primary_key", "placed: date primary_key freshness: <= 1d")
+    shop.write("orders.csv", f"order_id,customer_id,country,amount,placed\n1,,ES,1.00,{today}\n")
+    assert shop.statuses()["by_day"] == "computed"
+    project, compiled = shop.project, shop.workspace().compiled
+    workspace = open_workspace(project, "dev", compiled)
+
+    def at(instant):
+        run = Run(workspace, ReferenceEngine(), instant, hidden_columns(compiled), frozenset(), lambda *_: None)
+        planned = next(m for m in workspace.plan().models if m.name == "by_day")
+        artifact = shop.result("enriched").artifact or live(shop, "enriched")
+        table = ParquetTable(artifact.paths, compiled.models["enriched"].relation.schema.columns)
+        return compute(run, planned, lambda _: Input(table, artifact.manifest.digest))
+
+    assert str(at(datetime.now(UTC)).status) == "reused"
+    later = at(datetime.now(UTC) + timedelta(days=3))
+    assert (str(later.status), [d.code for d in later.violations]) == ("violated", ["E085"])
+
+
+def live(shop, model):
+    store = shop.workspace().store
+    return store.artifact(model, store.environment("prod").head().models[model])
 
 
 def test_e085_a_model_without_a_contract_by_its_column(shop):

@@ -98,6 +98,22 @@ def test_an_artifact_that_is_gone_is_missing(shop):
     assert shop.reasons() == {"by_day": ["missing"]}
 
 
+def test_an_artifact_that_lost_a_file_is_missing_though_nothing_changed(shop):
+    shop.apply()
+    folder = shop.root / ".strata/store/tables"
+    (part,) = (folder / "by_day").rglob("*.parquet")
+    part.unlink()
+    (manifest,) = (folder / "by_country").rglob("_manifest.json")
+    manifest.write_text("{")
+    assert shop.reasons() == {
+        "by_country": ["missing"],
+        "by_day": ["missing"],
+        "top": ["upstream change: by_country"],
+    }
+    assert shop.statuses() == {"enriched": "fresh", "by_country": "computed", "by_day": "computed", "top": "reused"}
+    assert shop.reasons() == {}
+
+
 def test_forced_models_alone_are_forced(shop):
     shop.apply()
     plan = shop.plan("by_country", force=True)

@@ -22,6 +22,7 @@ def test_an_artifact_says_how_it_was_made(shop):
         "fingerprint",
         "hidden",
         "inputs",
+        "known",
         "local",
         "own",
         "pin",

@@ -205,7 +205,7 @@ def test_a_file_is_read_again_only_when_it_changed(tmp_path, monkeypatch):
     monkeypatch.setenv("STRATA_CACHE_DIR", str(tmp_path / "cache"))
     path = tmp_path / "x"
     path.write_bytes(b"abc")
-    os.utime(path, (1, 1))
+    monkeypatch.setattr(sources, "_RACY_SECONDS", -1.0)
     first = file_digest(path)
     monkeypatch.setattr(sources, "_CHUNK", 0)  # a file that is read now has no bytes
     assert file_digest(path) == first
@@ -224,11 +224,23 @@ def test_a_file_that_just_changed_is_read_again(tmp_path, monkeypatch):
     assert file_digest(path) != first
 
 
+def test_a_file_that_was_given_its_old_time_is_read_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("STRATA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(sources, "_RACY_SECONDS", -1.0)
+    path = tmp_path / "x"
+    path.write_bytes(b"abc")
+    status = path.stat()
+    first = file_digest(path)
+    path.write_bytes(b"abd")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert file_digest(path) != first
+
+
 def test_a_note_of_a_digest_that_is_damaged_is_passed_over(tmp_path, monkeypatch):
     monkeypatch.setenv("STRATA_CACHE_DIR", str(tmp_path / "cache"))
     path = tmp_path / "x"
     path.write_bytes(b"abc")
-    os.utime(path, (1, 1))
+    monkeypatch.setattr(sources, "_RACY_SECONDS", -1.0)
     first = file_digest(path)
     (note,) = (tmp_path / "cache/files").iterdir()
     note.write_text("[]")
