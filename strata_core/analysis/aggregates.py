@@ -20,7 +20,6 @@ from ..relation.nodes import AggregateItem, Item, Relation
 from ..types.functions import CATALOG
 from .expressions import (
     Context,
-    aggregates_in,
     arguments,
     expression,
     predicate,
@@ -29,10 +28,11 @@ from .expressions import (
     typed,
 )
 from .names import duplicate
-from .orders import complete_order, take_rows
 from .outputs import Choice
+from .row_order import complete_order, take_rows
 from .scope import Scope, fresh, resolve
 from .state import Rows, Surroundings, context, with_columns
+from .walk import aggregates_in
 from .windows import compute_windows, grouping, sort_keys
 
 Body = Sequence[ast.Filter | ast.Aggregate | ast.Sort | ast.Take]

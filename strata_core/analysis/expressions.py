@@ -8,7 +8,7 @@ Codes: those of the catalog, E020 to E022 (names), E025, E060, E061, E063, E072.
 from __future__ import annotations
 
 import decimal
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -37,13 +37,13 @@ BINARY = {
     "%": "modulo",
     "||": "concat_op",
 }
-T = TypeVar("T")
-
 UNARY = {"-": "negate", "not": "not"}
 MONEY_SCALING = {"*": "money_multiply", "/": "money_divide"}
 CASTS = ("cast", "try_cast")
 CAST_FIX = "casts lead between numbers, between date and timestamp, and to and from string"
 CALLABLE = (*CASTS, *(f.name for f in CATALOG.values() if f.surface))
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,52 +314,3 @@ def _over(node: ast.Over, context: Context) -> Expr | None:
     fix = "compute it in `derive` or `select`, and use its column in the next statement"
     context.report(Diagnostic("E063", message, node.span, fix=fix))
     return None
-
-
-def operands(node: ast.Expr) -> tuple[ast.Expr, ...]:
-    """The expressions directly inside `node`."""
-    match node:
-        case ast.Literal() | ast.ColumnRef():
-            return ()
-        case ast.Binary():
-            return (node.left, node.right)
-        case ast.Unary() | ast.IsNone():
-            return (node.operand,)
-        case ast.In():
-            return (node.operand, node.values)
-        case ast.Like() | ast.RLike():
-            return (node.operand, node.pattern)
-        case ast.ListExpr():
-            return node.items
-        case ast.Call():
-            return (*node.arguments, *(k.value for k in node.keywords))
-        case ast.Over():
-            return (*operands(node.call), *node.partition_by, *(k.expr for k in node.sort))
-
-
-def windows_in(nodes: Iterable[ast.Expr]) -> Iterator[ast.Over]:
-    """The outermost windows inside `nodes`, from left to right."""
-    stack = [*nodes][::-1]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Over):
-            yield node
-        else:
-            stack.extend(reversed(operands(node)))
-
-
-def aggregates_in(nodes: Iterable[ast.Expr]) -> Iterator[ast.Call]:
-    """The outermost aggregate calls inside `nodes`; the call of a window is none, its arguments may hold some."""
-    stack = [*nodes][::-1]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Call) and is_aggregate(node):
-            yield node
-        else:
-            stack.extend(reversed(operands(node)))
-
-
-def is_aggregate(node: ast.Call) -> bool:
-    """Whether a call is one of an aggregate."""
-    function = CATALOG.get(node.function.text)
-    return function is not None and function.kind is Kind.AGGREGATE

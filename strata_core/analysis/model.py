@@ -19,7 +19,6 @@ from ..relation.nodes import Item, Project, Relation
 from ..relation.schema import Column, Schema
 from ..types import UNKNOWN, Date, Float64, Inferred, Int64, Timestamp, Unknown, ValueType
 from .compiled import CompiledModel
-from .expressions import operands
 from .fields import freshness_of
 from .names import unknown
 from .order import reads
@@ -28,6 +27,7 @@ from .sources import entries
 from .state import Rows, Surroundings, renamed
 from .statements import model_rows
 from .tables import model_table, promised_table
+from .walk import operands
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from .dedup import dedup_rows
 from .expand import expand
 from .expressions import predicate, typed
 from .joins import join_rows
-from .orders import take_rows
 from .outputs import Output, choices, complete, compute, internal_names
+from .row_order import take_rows
 from .scope import Scope, Table, scope_of
 from .state import Rows, Surroundings, context, ordering, with_columns
 from .tables import find_table

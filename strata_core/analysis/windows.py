@@ -16,10 +16,11 @@ from ..relation.expressions import Expr, Frame, SortKey, WindowCall, window
 from ..relation.nodes import Relation, Window, WindowItem
 from ..types import Array, Json, Map, Struct, Unknown
 from ..types.functions import Function, Kind
-from .expressions import Context, arguments, expression, find_function, report_distinct, resolved, windows_in
-from .orders import complete_order
+from .expressions import Context, arguments, expression, find_function, report_distinct, resolved
+from .row_order import complete_order
 from .scope import fresh
 from .state import Rows
+from .walk import windows_in
 
 UNORDERED = Array | Map | Struct | Json | Unknown
 """The types whose values can be neither ordered nor grouped."""
