@@ -28,6 +28,7 @@ VERBS = {
     "check": Verb("check", "Check models and contracts without running anything."),
     "explain": Verb("explain", "Say what a code such as E012 means, with examples."),
     "fmt": Verb("fmt", "Lay out modules in the one canonical way."),
+    "grammar": Verb("grammar", "Print the grammar for constrained decoding (GBNF)."),
     "plan": Verb("plan", "Show which models are stale, and why."),
     "apply": Verb("apply", "Compute what is stale, pin it and publish it in one step."),
     "show": Verb("show", "Print the published rows of a model."),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import get_args
 
@@ -20,6 +21,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from strata_core.language import ast
 from strata_core.language.gbnf import gbnf
+from strata_core.language.gbnf_names import Vocabulary
 from strata_core.language.lalr import accepted
 from strata_core.language.parser import parse_module
 from strata_core.language.scanner import scan
@@ -314,3 +316,125 @@ def is_about_values(diagnostic) -> bool:
     """Whether the parser understood the text and refuses what it says."""
     said = ("is given twice", "`${…}` is only allowed", "a name is empty", "nested more than")
     return diagnostic.code in ("E003", "E023") or any(part in diagnostic.message for part in said)
+
+
+# --- names that exist
+
+NAMES = Vocabulary(
+    tables={"orders": ("id", "amount", "order date"), "old legs": ("leg",), "rows": ("row",)},
+    columns=frozenset({"total"}),
+    contracts=frozenset({"Paid"}),
+    functions=frozenset({"sum", "count", "row_number"}),
+    word_functions=frozenset({"date_trunc"}),
+    words=frozenset({"day", "month"}),
+)
+EXISTING = (
+    "from orders filter id > 1 and amount < 2",
+    "from `old legs` filter leg is none",
+    "from rows filter`order date` in [1]",
+    "from orders join_left orders as o on o.amount == orders.id expect many_to_one",
+    "from orders join_semi `old legs` on `old legs`.leg == id",
+    "from orders join_cross rows",
+    "from orders union orders union all orders intersect orders except `old legs`",
+    "from orders derive { d = date_trunc(`order date`, day) }",
+    "from orders aggregate { anything = sum(amount), n = count(*), m = count(distinct id) }",
+    "from orders select { * except {id, amount}, orders.* }",
+    "let total = 1 filter total > 1",
+    "from orders derive { n = row_number() over (partition_by: [id], sort: [amount desc]) }",
+    "from orders freshness 1d freshness_column: id",
+)
+INVENTED = (
+    "from nix",
+    "from order",
+    "from orderss",
+    "from leg",
+    "from orders join_left nix on id == id",
+    "from orders join_left nix as n on id == id",
+    "from orders join_cross nix",
+    "from orders union nix",
+    "from orders union all nix",
+    "from orders except nix",
+    "from orders intersect nix",
+    "from orders filter nix",
+    "from orders filter o.nix",
+    "from orders filter orders.leg",
+    "from orders filter day",
+    "from orders filter `leg`",
+    "from orders filter nix(id)",
+    "from orders filter sum(nix)",
+    "from orders filter sum(id, day)",
+    "from orders filter date_trunc(id, nix)",
+    "from orders filter date_trunc(day + 1)",
+    "from orders select { nix }",
+    "from orders select { * except {nix} }",
+    "from orders derive { x = nix }",
+    "from orders group { nix } ( aggregate { n = count(*) } )",
+    "from orders sort { nix desc }",
+    "from orders partition_by [nix]",
+    "from orders expand nix as n",
+    "from orders dedup by nix",
+    "from orders freshness 1d freshness_column: nix",
+    "from orders derive { n = row_number() over (partition_by: [nix]) }",
+)
+
+
+@pytest.fixture(scope="module")
+def knowing() -> Decoder:
+    return Decoder(train(), gbnf(NAMES))
+
+
+@pytest.mark.parametrize("body", EXISTING)
+def test_seed0_s7_names_that_exist_are_let_through(knowing, decoder, body):
+    program = f"model m -> contract Paid {{ {body} }}"
+    assert parse_module(program, "m").diagnostics == ()
+    assert knowing.accepts(program)
+    assert decoder.accepts(program)
+
+
+@pytest.mark.parametrize("body", INVENTED)
+def test_seed0_s7_no_table_column_or_function_can_be_invented(knowing, decoder, body):
+    program = f"model m {{ {body} }}"
+    assert parse_module(program, "m").diagnostics == ()
+    assert not knowing.accepts(program)
+    assert decoder.accepts(program)
+
+
+def test_seed0_s7_no_contract_can_be_invented(knowing):
+    assert knowing.accepts("model m -> contract Paid { from orders }")
+    assert not knowing.accepts("model m -> contract Unpaid { from orders }")
+    assert knowing.accepts("contract Unpaid { new: int64 }")
+
+
+def test_the_gbnf_with_names_is_well_formed():
+    well_formed(gbnf(NAMES))
+    well_formed(gbnf(Vocabulary(tables={"t": ()})))
+
+
+def test_what_is_sampled_with_names_refers_to_nothing_else(knowing):
+    sampler = Sampler(knowing, seed=11)
+    seen: Counter[str] = Counter()
+    for _ in range(150):
+        module = parse_module(sampler.program(), "sampled.strata").module
+        for node in nodes(module):
+            match node:
+                case ast.From(table) | ast.Join(table=table):
+                    assert table.text in NAMES.tables
+                    seen["table"] += 1
+                case ast.ColumnRef(qualifier, name) if qualifier and qualifier.text in NAMES.tables:
+                    assert name.text in NAMES.tables[qualifier.text]
+                    seen["column"] += 1
+                case ast.ColumnRef(_, name):
+                    assert name.text in {*NAMES.columns, *NAMES.words, *(c for t in NAMES.tables.values() for c in t)}
+                    seen["column"] += 1
+    assert seen["table"] > 5
+    assert seen["column"] > 20
+
+
+def nodes(root):
+    """All nodes of a tree."""
+    yield root
+    for field in fields(root):
+        value = getattr(root, field.name)
+        for child in value if isinstance(value, tuple) else (value,):
+            if is_dataclass(child):
+                yield from nodes(child)
