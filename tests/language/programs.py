@@ -94,7 +94,7 @@ def declaration(random: Random) -> list[str]:
 def program(random: Random, comments: float) -> str:
     """A program of up to three declarations that parses."""
     while True:
-        text = spaced(random, [t for _ in range(random.randint(1, 3)) for t in declaration(random)], comments)
-        # A type may close with `>` what it opened with `(`: then the next declaration counts as inside of it.
+        text = "\n".join(spaced(random, declaration(random), comments) for _ in range(random.randint(1, 3)))
+        # Words that may also be names do not always begin a declaration where another one ends.
         if not parse_module(text, "random").diagnostics:
             return text
