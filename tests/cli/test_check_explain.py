@@ -38,8 +38,7 @@ def test_what_is_not_proven_is_asserted(cli):
     assert [line for line in lines if " asserted " in line] == [
         "  tag        enum                               asserted  "
         "measured at the write pin: its values are not known before the run",
-        "  the table  join_left tags expect many_to_one  asserted  "
-        "measured at the write pin: the keys do not prove it",
+        "  the table  join_left tags expect many_to_one  asserted  measured at the write pin: the keys do not prove it",
         "6 promises: 4 proven, 2 asserted at the write pin",
     ]
 

@@ -13,7 +13,8 @@ from strata_core.language.tables import load_tables
 SOFT = (
     "columns env models sources as on expect except over rows asc desc like rlike if case freshness "
     "one_to_one many_to_one one_to_many nonnull unique primary_key protected enum classification mask "
-    "partition_by freshness_column date timestamp string int64 money row_count map struct test union intersect all dedup by expand"
+    "partition_by freshness_column date timestamp string int64 money row_count map struct test "
+    "union intersect all dedup by expand"
 ).split()
 
 
