@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..analysis.compiled import CompiledModel, Source
 from ..contract.model import TableContract
@@ -34,8 +35,9 @@ def module_name(file: str, roots: Sequence[str]) -> str:
 
 
 def _source(source: Source) -> SourceOutline:
+    """To those who read it, a source's column comes from itself; here it comes from nowhere."""
     where = source.resource
-    columns = _columns(source.columns, source.contract)
+    columns = tuple(replace(c, origins=()) for c in _columns(source.columns, source.contract))
     return SourceOutline(source.name, where.kind, where.location, columns, source.description, source.span)
 
 

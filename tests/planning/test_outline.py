@@ -35,9 +35,9 @@ def test_a_model_has_its_contract_columns_and_where_they_come_from(shop) -> None
 def test_a_source_has_its_place_and_its_columns(shop) -> None:
     source = outline(shop.project).sources["customers"]
     assert (source.kind, source.location) == ("csv", "customers.csv")
-    assert [(c.name, c.type, c.classification) for c in source.columns] == [
-        ("customer_id", "int64", None),
-        ("email", "string", "pii"),
+    assert [(c.name, c.type, c.classification, c.origins) for c in source.columns] == [
+        ("customer_id", "int64", None, ()),
+        ("email", "string", "pii", ()),
     ]
 
 
