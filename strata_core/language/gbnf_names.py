@@ -29,8 +29,9 @@ class Vocabulary:
     words: frozenset[str] = frozenset()
 
 
-# The rules of grammar.lark in which a `name` refers to something, and to what.
+# The rules of grammar.lark in which a `name` (or a `_label`, a name or text) refers to something, and to what.
 PLACES = {
+    "models": "table",
     "from": "table",
     "join": "table",
     "cross_join": "table",
@@ -56,7 +57,7 @@ def with_places(source: str) -> str:
     """The grammar with `existing_…` in place of `name` where a rule of `PLACES` says so."""
     for rule, kind in PLACES.items():
         start, end = _extent(source, rule)
-        source = source[:start] + re.sub(r"\bname\b", f"existing_{kind}", source[start:end]) + source[end:]
+        source = source[:start] + re.sub(r"\b(name|_label)\b", f"existing_{kind}", source[start:end]) + source[end:]
     for rule, body in REPLACED.items():
         start, end = _extent(source, rule)
         source = f"{source[:start]}{rule}: {body}\n{source[end:]}"

@@ -21,11 +21,13 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from strata_core.language import ast
 from strata_core.language.gbnf import gbnf
-from strata_core.language.gbnf_names import Vocabulary
+from strata_core.language.gbnf_names import PLACES, REPLACED, Vocabulary
 from strata_core.language.lalr import accepted
 from strata_core.language.parser import parse_module
 from strata_core.language.scanner import scan
 from strata_core.language.tables import GRAMMAR, load_tables
+
+from .llama import Stacks
 
 ROOT = Path(__file__).parents[2]
 MODULES = [path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("models/*.strata"))]
@@ -438,3 +440,28 @@ def nodes(root):
         for child in value if isinstance(value, tuple) else (value,):
             if is_dataclass(child):
                 yield from nodes(child)
+
+
+# --- llama.cpp, and a grammar that grows
+
+
+def test_llama_cpp_has_no_more_to_keep_in_mind_the_deeper_a_program_nests():
+    stacks = Stacks(gbnf())
+    flat, nested = (f"model m {{ filter {'(' * n}a + 1{')' * n} > f(b) sort {{ a desc }} }}" for n in (1, 12))
+    assert 0 < stacks.most(flat) == stacks.most(nested) < 500
+    assert stacks.most("model m { filter a andb }") == 0
+    assert all(stacks.most(program) for program in EXAMPLES[:3])
+
+
+# Rules in which a name is given, or is one of something that no project lists.
+GIVING = {
+    *("import", "source", "contract", "domain", "model", "pipeline", "test", "env", "field", "plain_field", "property"),
+    *("entry", "_value", "enum", "classification", "mask", "type", "type_field", "alias", "let", "assign", "expand"),
+    *("star", "keyword", "_limit", "_label", "identifier", "name", "plain_name", "_plain_name"),
+}
+
+
+def test_a_rule_that_refers_to_a_name_says_to_what():
+    found = re.finditer(r"^[!?]*([a-z_]+):(.*\n(?:[ \t]+\S.*\n)*)", GRAMMAR.read_text(encoding="utf-8"), re.MULTILINE)
+    naming = {m[1] for m in found if re.search(r"\b(name|_label|plain_name|_plain_name|_plain_word)\b", m[2])}
+    assert naming - GIVING - PLACES.keys() - REPLACED.keys() == set()
