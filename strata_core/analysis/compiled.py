@@ -87,6 +87,19 @@ class CompiledModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """An `expect` of a `test`: the rows of `broken`, which is canonical, break it (E086).
+
+    They are rows of the model, or of a `whole` table the one that is there when its condition is not true.
+    """
+
+    model: str
+    broken: Relation
+    whole: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Pipeline:
     """Models that are built together, and where their sources are in this pipeline's environment."""
 
@@ -111,3 +124,4 @@ class CompiledProject:
     pipelines: Mapping[str, Pipeline]
     broken: frozenset[str]
     diagnostics: tuple[Diagnostic, ...]
+    expectations: tuple[Expectation, ...] = ()

@@ -24,6 +24,7 @@ class Declarations:
     contracts: Mapping[str, ast.Contract]
     domains: Mapping[str, ast.Domain]
     pipelines: Mapping[str, ast.Pipeline]
+    tests: tuple[ast.Test, ...]
     broken_models: frozenset[str]
     broken_sources: frozenset[str]
     broken_contracts: frozenset[str]
@@ -47,9 +48,12 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
     broken: dict[type[object], set[str]] = {kind: set() for kind in NAMESPACES}
     paths = [PurePath(module.path).with_suffix("").parts for module in modules]
     suffixes = {path[-n:] for path in paths for n in range(1, len(path) + 1)}
+    tests: list[ast.Test] = []
     for module in modules:
         for declaration in module.declarations:
             match declaration:
+                case ast.Test():
+                    tests.append(declaration)
                 case ast.Import():
                     _check_import(declaration, suffixes, report)
                 case ast.Broken():
@@ -72,6 +76,7 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
         contracts={n: d for n, d in kept[ast.Contract].items() if isinstance(d, ast.Contract)},
         domains={n: d for n, d in kept[ast.Domain].items() if isinstance(d, ast.Domain)},
         pipelines={n: d for n, d in kept[ast.Pipeline].items() if isinstance(d, ast.Pipeline)},
+        tests=tuple(tests),
         broken_models=frozenset(broken[ast.Model]),
         broken_sources=frozenset(broken[ast.Source]),
         broken_contracts=frozenset(broken[ast.Contract]),

@@ -19,6 +19,7 @@ from .scope import Table
 from .sources import resolve_resource, resolve_source
 from .state import Surroundings
 from .tables import promised_table
+from .tests import resolve_tests
 from .types import Domains, resolve_domains
 
 
@@ -31,6 +32,7 @@ def compile_project(modules: Sequence[ast.Module]) -> CompiledProject:
     sources, tables = _sources(declared, domains, found)
     models, broken = _models(declared, domains, contracts, sources, tables, found)
     pipelines = {n: _pipeline(p, declared, found.append) for n, p in declared.pipelines.items()}
+    expectations = resolve_tests(declared, models, Surroundings(tables, domains, None, found.append))
     return CompiledProject(
         models,
         sources,
@@ -38,6 +40,7 @@ def compile_project(modules: Sequence[ast.Module]) -> CompiledProject:
         pipelines,
         frozenset(broken),
         in_order(found),
+        expectations,
     )
 
 

@@ -31,6 +31,7 @@ VERBS = {
     "grammar": Verb("grammar", "Print the grammar for constrained decoding (GBNF)."),
     "plan": Verb("plan", "Show which models are stale, and why."),
     "apply": Verb("apply", "Compute what is stale, pin it and publish it in one step."),
+    "test": Verb("test", "Ask the expectations of `test` blocks of what is published."),
     "show": Verb("show", "Print the published rows of a model."),
     "history": Verb("history", "List the versions of an environment, newest first."),
     "rollback": Verb("history", "Make an earlier version of an environment live again."),

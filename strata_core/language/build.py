@@ -373,4 +373,6 @@ ACTIONS: dict[str, Action] = {
     "override": _override,
     "overrides": _list_clause("sources"),
     "pipeline": _pipeline,
+    "test": lambda c, span, report: ast.Test(c[0], tuple(c[1:]), span),
+    "expectation": _node(ast.Expectation),
 }

@@ -297,6 +297,8 @@ FORMS: Mapping[str, Form] = {
     "model": _held(_BLOCK),
     "conforms": _row,
     "pipeline": _held(_BLOCK),
+    "test": _held(_BLOCK),
+    "expectation": _row,
     "env": _row,
     "models": _row,
     "overrides": _held(_RECORD),

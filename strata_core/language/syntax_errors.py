@@ -28,7 +28,7 @@ def _phrase(text: str, needs: str, covers: str = "") -> _Phrase:
 
 
 _PHRASES = (
-    _phrase("a declaration (`source`, `contract`, `model`, …)", "source contract model", "domain pipeline import"),
+    _phrase("a declaration (`source`, `contract`, `model`, …)", "source contract model", "domain pipeline import test"),
     _phrase("an expression", "IDENT INT (", "QUOTED FLOAT STRING - [ not true false none null"),
     _phrase("an operator", "+ * ==", "- || / % != < <= > >= like rlike in is and or ( . over"),
     _phrase(

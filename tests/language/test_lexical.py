@@ -15,6 +15,7 @@ SOFT = (
     "one_to_one many_to_one one_to_many nonnull unique primary_key protected enum classification mask "
     "partition_by freshness_column date timestamp string int64 money row_count map struct test "
     "union intersect all dedup by expand"
+    "union intersect all dedup by expand"
 ).split()
 
 
@@ -102,6 +103,28 @@ def test_contextual_words_stay_keywords_where_no_name_can_stand(statements):
     assert statements("filter like like like freshness 1d") == (
         "Filter(condition=Like(operand=like pattern=like)); Freshness(limits=[86400s])"
     )
+
+
+def test_a_test_is_a_declaration_and_may_be_a_name():
+    text = """
+domain d = test test all {}
+import a.test test test { expect test }
+pipeline p env: test {} test unique {} contract test {} model test -> contract test { from test filter
+test
+}
+import test test m {}
+"""
+    parsed = parse_module(text, "a")
+    assert parsed.diagnostics == ()
+    assert [type(d).__name__ for d in parsed.module.declarations] == (
+        "Domain Test Import Test Pipeline Test Contract Model Import Test".split()
+    )
+
+
+def test_a_test_below_an_open_bracket_is_whole():
+    parsed = parse_module("model m { from a filter (x\ntest m { expect a }\ntest", "a")
+    assert [type(d).__name__ for d in parsed.module.declarations] == ["Broken", "Test"]
+    assert len(parsed.diagnostics) == 2
 
 
 def test_reserved_words_are_names_in_backquotes(statements):

@@ -112,6 +112,14 @@ def test_statements_end_where_the_next_keyword_begins(statements):
             'model m { owner: "f" from t reason: "r" take 1 staleness_ok: "s" }',
             "Model(name=m attributes=[owner: 'f', reason: 'r', staleness_ok: 's'] statements=[From(table=t), Take(first=1 last=1)])",
         ),
+        ("test m { }", "Test(name=m)"),
+        (
+            "test m { expect row_count > 0; expect a in t.b expect not expect }",
+            "Test(name=m expectations=[Expectation(condition=(row_count > 0)), Expectation(condition=In(operand=a values=t.b)), "
+            "Expectation(condition=(not expect))])",
+        ),
+        ('test "a b" { expect x }', "Test(name=a b expectations=[Expectation(condition=x)])"),
+        ("test test { expect test }", "Test(name=test expectations=[Expectation(condition=test)])"),
         ("pipeline p { }", "Pipeline(name=p)"),
         (
             'pipeline p { env: prod, models: [a, "b c",], sources: { o: from(ns: "eu"), q, } }',

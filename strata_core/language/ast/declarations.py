@@ -10,7 +10,7 @@ from .expressions import Expr, Name
 from .fields import Entry, FieldDecl, TypeExpr
 from .statements import Freshness, Statement
 
-DeclarationWord = typing.Literal["import", "source", "contract", "domain", "model", "pipeline"]
+DeclarationWord = typing.Literal["import", "source", "contract", "domain", "model", "pipeline", "test"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,23 @@ class Pipeline:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """`expect condition`: of each row of a table, of the table as a whole, or that a value stands in another table."""
+
+    condition: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """`test model { expect … }`: what the built table of the model `name` must keep. A model may have several."""
+
+    name: Name
+    expectations: tuple[Expectation, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Broken:
     """A declaration with a syntax error, kept by name so that references to it raise no second error."""
 
@@ -92,7 +109,7 @@ class Broken:
     span: Span
 
 
-Declaration = Import | Source | Contract | Domain | Model | Pipeline | Broken
+Declaration = Import | Source | Contract | Domain | Model | Pipeline | Test | Broken
 
 
 @dataclass(frozen=True, slots=True)
