@@ -61,6 +61,8 @@ MEASURED = {
 READ = "types and columns compared"
 PARSED = "fields read as their type"
 UNASKED = "not asked: the data's columns are not as promised"
+NAMING_COLUMNS = 3
+"""How many columns name a row of a table without a key."""
 
 
 class Pinnable(Protocol[Table]):
@@ -152,9 +154,12 @@ def questions(contract: TableContract, *, proofs: Iterable[Proof] = (), now: dat
 
 
 def sample_key(contract: TableContract, faulty: AbstractSet[str] = frozenset()) -> tuple[str, ...]:
-    """The columns that name an offending row: the primary key, else a unique column, as far as they can be read."""
-    unique = tuple(f.name for f in contract.fields if f.unique and f.name not in faulty)
-    return tuple(n for n in contract.key if n not in faulty) or unique[:1]
+    """The columns that name an offending row, as far as they can be read: the primary key, else a unique column, else
+    the first columns that nobody need hide."""
+    readable = [f for f in contract.fields if f.name not in faulty]
+    unique = tuple(f.name for f in readable if f.unique)
+    named = tuple(f.name for f in readable if not f.hidden)
+    return tuple(n for n in contract.key if n not in faulty) or unique[:1] or named[:NAMING_COLUMNS]
 
 
 def judge(

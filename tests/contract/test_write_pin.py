@@ -346,12 +346,15 @@ def test_a_proof_does_not_outweigh_what_was_measured() -> None:
     assert only(report).code == "E081"
 
 
-def test_rows_are_named_by_primary_key_else_by_a_unique_column() -> None:
+def test_rows_are_named_by_primary_key_else_by_a_unique_column_else_by_the_first_that_are_shown() -> None:
     a, b = ContractField("a", STRING, primary_key=True), ContractField("b", STRING, unique=True)
     assert sample_key(contract(b, a)) == ("a",)
     assert sample_key(contract(b, a), frozenset({"a"})) == ("b",)
     assert sample_key(contract(b, ContractField("c", STRING))) == ("b",)
-    assert sample_key(contract(ContractField("c", STRING))) == ()
+    hidden = ContractField("h", STRING, classification="pii", mask=Mask(MaskRule.HASH))
+    plain = [ContractField(name, STRING) for name in "cdef"]
+    assert sample_key(contract(hidden, *plain)) == ("c", "d", "e")
+    assert sample_key(contract(hidden)) == ()
 
 
 def test_columns_that_are_not_as_promised_are_not_asked_about_and_nothing_passes() -> None:
