@@ -1,5 +1,6 @@
 """Collects what the modules declare, by name: one namespace for tables (sources and models), one each for
-contracts, domains and pipelines. The first of two equal names counts; the second is E023.
+contracts, domains and pipelines. The first of two equal names counts; the second is E023. The namespace is the
+project's: an `import` says which module a file relies on, and is checked, but makes no name known that was not.
 
 Declarations that did not parse are kept by name, so that references to them raise no second error.
 """
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from ..diagnostics import Diagnostic, Report
+from ..diagnostics.suggest import nearest
 from ..language import ast
 from .names import duplicate
 
@@ -85,7 +87,11 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
 
 
 def _check_import(declaration: ast.Import, known: set[tuple[str, ...]], report: Report) -> None:
+    """E070 for a module that is not there. Modules may import one another, and themselves: all share one namespace."""
     path = tuple(part.text for part in declaration.path)
-    if path not in known:
-        message = f"no module `{'.'.join(path)}` belongs to this project"
-        report(Diagnostic("E070", message, declaration.span, fix=f"add the file `{'/'.join(path)}.strata`"))
+    if path in known:
+        return
+    dotted = ".".join(path)
+    near = nearest(dotted, [".".join(other) for other in known])
+    fix = f"write `import {near}`" if near else f"add the file `{'/'.join(path)}.strata`"
+    report(Diagnostic("E070", f"no module `{dotted}` belongs to this project", declaration.span, fix=fix))
