@@ -28,8 +28,12 @@ def generate_in(project: Project, sampler: Sampler, *, rounds: int = 3) -> Gener
 
 
 def check_in(project: Project, program: str) -> tuple[Diagnostic, ...]:
-    """What `strata check` would say if `program` were one more module of `project`, and does not say without it."""
-    with_program = replace(project, files=(*project.files, SourceText(FILE, program.encode())))
+    """What `strata check` would say if `program` were one more module of `project`, and does not say without it.
+
+    A module of the project that already bears the name `generated.strata` is taken to be replaced.
+    """
+    others = tuple(file for file in project.files if file.path != FILE)
+    with_program = replace(project, files=(*others, SourceText(FILE, program.encode(errors="surrogatepass"))))
     known = set(compile_(project).diagnostics)
     return in_order([d for d in compile_(with_program).diagnostics if d not in known])
 

@@ -465,3 +465,27 @@ def test_a_rule_that_refers_to_a_name_says_to_what():
     found = re.finditer(r"^[!?]*([a-z_]+):(.*\n(?:[ \t]+\S.*\n)*)", GRAMMAR.read_text(encoding="utf-8"), re.MULTILINE)
     naming = {m[1] for m in found if re.search(r"\b(name|_label|plain_name|_plain_name|_plain_word)\b", m[2])}
     assert naming - GIVING - PLACES.keys() - REPLACED.keys() == set()
+
+
+# --- both directions at once, near what is written by hand
+
+
+def test_seed0_s7_grammar_and_parser_agree_on_programs_with_other_spaces_and_other_tokens(decoder, lark):
+    rng = random.Random(19)
+    tables = load_tables()
+    verdicts = Counter()
+    known = [p for p in programs() if len(p) < 400 and parses(lark, p) and scan(p, tables)[:-1]]
+    every = sorted({token.text for p in known for token in scan(p, tables)[:-1]})
+    for program in rng.choices(known, k=5000):
+        texts = [token.text for token in scan(program, tables)[:-1]]
+        for _ in range(rng.choice([0, 0, 1, 1, 2])):
+            at = rng.randrange(len(texts))
+            texts[at : at + rng.choice([0, 1, 2])] = rng.choice([[], [rng.choice(every)], texts[at : at + 1] * 2])
+            texts = texts or ["x"]
+        spaces = rng.choice([(" ",), ("", " "), ("",), ("", " ", "\n", "/**/", "# c\n", "//\n", "/***/ ")])
+        mutant = "".join(text + rng.choice(spaces) for text in texts)
+        valid = parses(lark, mutant)
+        verdicts[valid] += 1
+        assert decoder.accepts(mutant) == valid, mutant
+    assert verdicts[True] > 300
+    assert verdicts[False] > 300

@@ -103,3 +103,13 @@ def test_the_check_tells_only_what_the_program_adds(project, tmp_path):
 
 def test_a_program_that_declares_a_name_of_the_project_again_is_refused(project):
     assert any(d.blocks for d in check_in(project, "model by_country {\n  from sales\n}\n"))
+
+
+def test_a_program_that_is_no_text_is_refused(project):
+    assert [d.code for d in check_in(project, "model m { \ud800 }")] == ["E002"]
+
+
+def test_a_module_that_was_generated_before_is_replaced(project, tmp_path):
+    (tmp_path / "strata.toml").write_text('[project]\nname = "sales"\nmodels = ["."]\n')
+    (tmp_path / "generated.strata").write_text(RIGHT)
+    assert check_in(read_project(tmp_path), RIGHT) == ()
