@@ -61,9 +61,13 @@ def lines(summary: Summary) -> Iterator[str]:
     others = len(summary.materializations) - len(models)
     versions = {f"{m.metadata['environment'].value} version {m.metadata['environment_version'].value}" for m in models}
     live = f", live as {', '.join(sorted(versions))}" if versions else ""
-    yield f"{len(models)} Strata models{live}; {others} other assets"
+    yield f"{_counted(len(models), 'Strata model')}{live}" + (f"; {_counted(others, 'other asset')}" if others else "")
     state = "" if summary.succeeded else "the run FAILED; "
     yield f"{state}{passed} of {len(summary.checks)} checks passed; {summary.seconds:.1f} s"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def main() -> int:

@@ -36,7 +36,7 @@ def test_a_bad_batch_exits_with_1_keeps_the_last_known_good_and_the_repaired_one
     assert said.returncode == 0
     assert "paid" in said.stdout
     assert "3 rows  computed  pin passed" in said.stdout
-    assert "3 Strata models, live as prod version 1; 1 other assets" in said.stdout
+    assert "3 Strata models, live as prod version 1; 1 other asset\n" in said.stdout
     assert "6 of 6 checks passed" in said.stdout
     report = shop.instance.get_latest_materialization_event(dg.AssetKey("report")).run_id
 
