@@ -43,7 +43,7 @@ CODES_OF_MEASURED = {
 FIXES = {
     Rule.NONNULL: "repair these rows where the data is made, leave them out, or drop the promise",
     Rule.NESTED: "repair these rows where the data is made, or let the contract's type have nulls inside",
-    Rule.ENUM: "map the value to a promised one where the data is made, or add it to the contract's enum",
+    Rule.ENUM: "map the value to a promised one where the data is made, or add it to the enum",
     Rule.UNIQUE: "keep one row for each value (`group` by it), or drop the promise",
     Rule.PRIMARY_KEY: "keep one row for each key (`group` by it), or make the key of more columns",
     Rule.FRESHNESS: "find out why no later rows came, or let the contract's freshness be longer",

@@ -178,7 +178,7 @@ def test_seed0_s5c_enum_membership_e082() -> None:
     assert finding.code == "E082"
     assert finding.message == "1 row has a value of `country` outside what contract `Paid` promises: enum {ES, MX}"
     assert finding.notes == ("for instance id = b, country = XX",)
-    assert finding.fix == "map the value to a promised one where the data is made, or add it to the contract's enum"
+    assert finding.fix == "map the value to a promised one where the data is made, or add it to the enum"
 
 
 def test_seed0_s5c_uniqueness_e083() -> None:
