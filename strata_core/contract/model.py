@@ -175,7 +175,7 @@ class TableContract:
         """The field names, in declared order."""
         return tuple(f.name for f in self.fields)
 
-    @property
+    @cached_property
     def key(self) -> tuple[str, ...]:
         """The columns of the primary key, in declared order; empty where there is none."""
         return tuple(f.name for f in self.fields if f.primary_key)

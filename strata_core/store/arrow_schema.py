@@ -7,6 +7,7 @@ store keeps one of them, so that neither files nor digests depend on the engine.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -60,7 +61,7 @@ def stored_schema(schema: pa.Schema) -> pa.Schema:
 
     Names are unique (E023): Parquet would keep both columns, and no reader could tell them apart.
     """
-    twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(schema.names).items() if count > 1)
     if twice:
         names = ", ".join(twice)
         raise StrataError(Diagnostic("E023", f"column {names} appears twice", fix="give each column its own name"))

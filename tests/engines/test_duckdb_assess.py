@@ -43,6 +43,14 @@ def test_seed0_s5c_offenders_are_counted_and_shown() -> None:
     assert samples[7] == ({"id": 1},)
 
 
+def test_more_questions_than_one_query_counts_are_answered_each_in_its_place() -> None:
+    names = [f"c{i}" for i in range(600)]
+    data = pa.table({n: pa.array([None] * (i % 3) + [i] * (3 - i % 3), pa.int64()) for i, n in enumerate(names)})
+    assessment = ENGINE.assess(ArrowTable(data, columns(**dict.fromkeys(names, "int64"))), [NotNull(n) for n in names])
+    assert assessment.rows == 3
+    assert [m.offenders for m in assessment.measurements] == [i % 3 for i in range(600)]
+
+
 def test_nested_values_are_looked_into() -> None:
     type_ = pa.struct([("a", pa.map_(pa.string(), pa.list_(pa.int64())))])
     rows = [{"a": [("k", None)]}, {"a": [("k", [1, None])]}, {"a": [("k", [1])]}, {"a": None}, None]

@@ -39,7 +39,8 @@ def read_header(table: CsvTable) -> tuple[str, ...]:
     """The column names of the first line. Errors: E084 where a declared one is missing, E033 where one stands twice."""
     _, header = next(_records(table), (0, []))
     expected = ", ".join(f"`{c.name}`" for c in table.columns)
-    missing = [c.name for c in table.columns if c.name not in header]
+    names = frozenset(header)
+    missing = [c.name for c in table.columns if c.name not in names]
     # A first line with no name that is known is no header: its values are not for messages.
     known = len(missing) < len(table.columns)
     found = ", ".join(f"`{n}`" for n in header) if known else "none of them"
@@ -52,7 +53,7 @@ def read_header(table: CsvTable) -> tuple[str, ...]:
                 field_path=missing[0],
             )
         )
-    if len(set(header)) < len(header):
+    if len(names) < len(header):
         raise StrataError(
             Diagnostic(
                 "E033",
