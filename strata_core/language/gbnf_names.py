@@ -32,6 +32,7 @@ class Vocabulary:
 # The rules of grammar.lark in which a `name` (or a `_label`, a name or text) refers to something, and to what.
 PLACES = {
     "models": "table",
+    "test": "table",
     "from": "table",
     "join": "table",
     "cross_join": "table",

@@ -20,6 +20,8 @@ from ..language.parser import parse_bytes
 from ..types.functions import CATALOG
 from .project import Project, SourceText, compile_
 
+TABLE_SIZE = "row_count"  # what stands for a column in the expectations of a test
+
 
 def generate_in(project: Project, sampler: Sampler, *, rounds: int = 3) -> Generated:
     """A module that can be added to `project` as it stands: it names what exists and keeps every contract."""
@@ -49,7 +51,7 @@ def vocabulary(project: Project) -> Vocabulary:
     worded = {name: f for name, f in functions.items() if f.words}
     return Vocabulary(
         tables=tables,
-        columns=frozenset(n.name.text for n in nodes if isinstance(n, (ast.Assign, ast.Let))),
+        columns=frozenset(n.name.text for n in nodes if isinstance(n, (ast.Assign, ast.Let))) | {TABLE_SIZE},
         contracts=frozenset(n.name.text for n in nodes if isinstance(n, ast.Contract)),
         functions=frozenset(functions.keys() - worded.keys()),
         word_functions=frozenset(worded),

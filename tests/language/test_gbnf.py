@@ -455,7 +455,7 @@ def test_llama_cpp_has_no_more_to_keep_in_mind_the_deeper_a_program_nests():
 
 # Rules in which a name is given, or is one of something that no project lists.
 GIVING = {
-    *("import", "source", "contract", "domain", "model", "pipeline", "test", "env", "field", "plain_field", "property"),
+    *("import", "source", "contract", "domain", "model", "pipeline", "env", "field", "plain_field", "property"),
     *("entry", "_value", "enum", "classification", "mask", "type", "type_field", "alias", "let", "assign", "expand"),
     *("star", "keyword", "_limit", "_label", "identifier", "name", "plain_name", "_plain_name"),
 }

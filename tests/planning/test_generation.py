@@ -60,7 +60,7 @@ def accepts(grammar: str, text: str) -> bool:
 def test_the_names_of_a_project(project):
     names = vocabulary(project)
     assert names.tables == {"sales": ("id", "country", "sold", "amount"), "by_country": ("country", "total")}
-    assert names.columns == {"month", "total"}
+    assert names.columns == {"month", "total", "row_count"}
     assert names.contracts == {"Total"}
     assert {"sum", "coalesce"} <= names.functions
     assert "date_trunc" in names.word_functions
@@ -72,6 +72,8 @@ def test_seed0_s7_the_grammar_of_a_project_accepts_its_own_programs_and_no_inven
     grammar = gbnf(vocabulary(project))
     assert accepts(grammar, SALES)
     assert accepts(grammar, RIGHT)
+    assert accepts(grammar, "test by_country { expect row_count > 0; expect country in sales.country }")
+    assert not accepts(grammar, "test by_month { expect row_count > 0 }")
     assert not accepts(grammar, SALES.replace("sum(amount)", "sum(price)"))
     assert not accepts(grammar, RIGHT.replace("by_country", "by_month"))
     assert not accepts(grammar, RIGHT.replace("Total", "Totals"))
