@@ -10,21 +10,26 @@ export DAGSTER_HOME := $(CURDIR)/.dagster
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 
 .DEFAULT_GOAL := help
-.PHONY: help demo ui staged test lint format clean
+.PHONY: help demo ui data parsed staged test lint format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: .venv/.installed-demo .dagster/dagster.yaml staged ## real data through dbt, Strata and Dagster (a few minutes the first time)
+demo: .venv/.installed-demo .dagster/dagster.yaml parsed ## real data through dbt, Strata and Dagster (a few minutes the first time)
 	@$(STAGE) "materialize every asset" dagster $(BIN)/dagster asset materialize --select '*' -m definitions
 	@$(BIN)/python -m strata_dagster.summary
 	@echo "Open the Dagster UI with: make ui"
 
-ui: .venv/.installed-demo .dagster/dagster.yaml staged ## the Dagster UI of the demo, on the loopback interface
+ui: .venv/.installed-demo .dagster/dagster.yaml parsed ## the Dagster UI of the demo, on the loopback interface
 	@$(BIN)/dagster dev -w workspace.yaml
 
-staged: .venv/.installed-demo ## the flights data, extracted and staged by dbt
+data: .venv/.installed-demo
 	@$(STAGE) "extract the flights data" data $(BIN)/python -m demo.fetch
+
+parsed: data # dbt's manifest, from which Dagster knows the models; Dagster builds them
+	@$(STAGE) "parse the dbt project" dbt-parse sh -c 'cd dbt_project && ../$(BIN)/dbt parse --quiet --no-use-colors'
+
+staged: data ## the flights data, extracted and staged by dbt
 	@$(STAGE) "stage it with dbt (build and tests)" dbt sh -c 'cd dbt_project && ../$(BIN)/dbt build --quiet --no-use-colors'
 
 test: .venv/.installed-test lint staged ## lint, types, import rules and every test

@@ -18,6 +18,7 @@ from dagster import (
 from strata_core.analysis.compiled import CompiledProject
 from strata_core.contract.report import MASKED, PinReport
 from strata_core.diagnostics import Diagnostic
+from strata_core.planning.plan import PlannedModel
 from strata_core.planning.preview import hidden_columns, preview
 from strata_core.planning.provenance import pin_of
 from strata_core.planning.results import ModelResult, Status
@@ -173,6 +174,14 @@ def unknown(key: AssetKey, diagnostics: Iterable[Diagnostic]) -> AssetCheckResul
     """The verdict where the apply could not begin, or ended before the model's turn: nothing was pinned."""
     metadata: dict[str, Metadatum] = {"published": False, "findings": MetadataValue.md(list_of(diagnostics))}
     return _check(key, False, "not applied: nothing was published; what was live stays live", metadata)
+
+
+def unpinned(key: AssetKey, planned: PlannedModel, version: EnvironmentVersion) -> AssetCheckResult:
+    """The verdict on a stale model whose check runs alone: a failed pin is not made good by looking away from it."""
+    causes = "; ".join(map(str, planned.causes))
+    text = f"stale ({causes}): its candidate is pinned when it is materialized; version {version.number} stays live"
+    metadata: dict[str, Metadatum] = {"published": False, "live_version": version.number}
+    return _check(key, False, text, metadata, AssetCheckSeverity.WARN)
 
 
 def unexamined(key: AssetKey, diagnostics: Iterable[Diagnostic]) -> AssetCheckResult:

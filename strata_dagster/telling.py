@@ -117,13 +117,20 @@ class Telling:
             yield from self._unfound(name, error.diagnostics)
 
     def _checked_alone(self) -> Iterator[Told]:
-        """The checks whose models are not part of the run: the verdict that what is live was published with."""
-        for name in self.selection.pins.keys() - self.selection.models.keys():
+        """The checks whose models are not part of the run: the verdict that what is live was published with; of a
+        stale model a warning, for its candidate is not known before it is materialized."""
+        alone = self.selection.pins.keys() - self.selection.models.keys()
+        for planned in self.workspace.plan(alone, with_upstream=False).models if alone else ():
+            key = self.selection.pins[planned.name]
             try:
-                artifact = live_artifact(self.workspace.store, name, None, self._version)
-                yield events.passed(self.selection.pins[name], Status.FRESH, artifact, self._version)
+                artifact = live_artifact(self.workspace.store, planned.name, None, self._version)
             except StrataError as error:
-                yield from self._unfound(name, error.diagnostics)
+                yield from self._unfound(planned.name, error.diagnostics)
+                continue
+            if planned.stale:
+                yield events.unpinned(key, planned, self._version)
+            else:
+                yield events.passed(key, Status.FRESH, artifact, self._version)
 
     def _unfound(self, name: str, diagnostics: Iterable[Diagnostic]) -> Iterator[Told]:
         self._unreadable += diagnostics

@@ -193,5 +193,7 @@ def unknown_model(name: str, project: CompiledProject) -> Diagnostic:
     """E027, with the nearest name."""
     if name in project.broken:
         return Diagnostic("E027", f"model `{name}` has errors", fix="run `strata check` to see them")
+    if name.endswith(".strata"):
+        return Diagnostic("E027", f"`{name}` is a file, not a model", fix=f"write `--project {name}`")
     fix = did_you_mean(name, project.models, f"models are {', '.join(sorted(project.models)[:8])}")
     return Diagnostic("E027", f"there is no model `{name}`", fix=fix)

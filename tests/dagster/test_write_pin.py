@@ -206,16 +206,6 @@ def test_an_unselected_check_is_not_told_but_a_violation_still_fails_the_run(sho
     assert run.made == {}
 
 
-def test_a_check_selected_without_its_model_tells_the_verdict_on_what_is_live(shop, bad_orders) -> None:
-    shop.run()
-    shop.write("data/orders.csv", bad_orders)
-    only = dg.AssetSelection.checks(dg.AssetCheckKey(dg.AssetKey("paid"), "write_pin"))
-    run = shop.run(selection=only)
-    assert run.success
-    assert run.made == {}
-    assert run.verdicts == {"paid": (True, "ERROR")}
-
-
 def test_a_check_selected_without_its_model_fails_where_nothing_is_live(shop) -> None:
     only = dg.AssetSelection.checks(dg.AssetCheckKey(dg.AssetKey("paid"), "write_pin"))
     run = shop.run(selection=only)
@@ -232,3 +222,17 @@ def test_the_run_log_has_code_place_and_fix(shop, bad_orders) -> None:
     assert "models/sales/orders.strata:4:" in text
     assert "= help:" in text
     assert "\x1b" not in text
+
+
+def test_a_pin_that_runs_alone_does_not_make_good_what_failed(shop, bad_orders) -> None:
+    pin = dg.AssetSelection.checks(dg.AssetCheckKey(dg.AssetKey("paid"), "write_pin"))
+    shop.run()
+    fresh = shop.run(selection=pin)
+    assert fresh.verdicts == {"paid": (True, "ERROR")}
+    shop.write("data/orders.csv", bad_orders)
+    assert not shop.run().success
+    alone = shop.run(selection=pin)
+    assert alone.verdicts == {"paid": (False, "WARN")}
+    assert alone.checks["paid.write_pin"].description == (
+        "stale (data change: orders): its candidate is pinned when it is materialized; version 1 stays live"
+    )
