@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..diagnostics import Diagnostic, Report
+from ..diagnostics.suggest import did_you_mean
 from ..language import ast
 from ..relation.build import filter_rows, ref
 from ..relation.expressions import Expr
@@ -21,6 +22,16 @@ from .types import Domains
 FILE_KINDS: tuple[ResourceKind, ...] = ("csv", "parquet", "duckdb", "dbt")
 TABLE_KEYS = ("table", "store", "dataset")
 """The entries that name a table of the store, the most telling first; without one the source's own name does."""
+NAMESPACES = ("ns", "dataset", "store")
+"""Entries that name a source in the 0.1 surface and say nothing about its file."""
+OPTIONS: dict[ResourceKind, tuple[str, ...]] = {
+    "csv": ("null_text",),
+    "parquet": (),
+    "duckdb": ("table",),
+    "dbt": (),
+    "table": ("table",),
+}
+"""What a resource clause may say besides the place. A CSV field that is `null_text` is null, as an empty one is."""
 
 
 def resolve_source(declared: ast.Source, domains: Domains, report: Report) -> tuple[Source, Table]:
@@ -68,7 +79,7 @@ def resolve_source(declared: ast.Source, domains: Domains, report: Report) -> tu
 
 
 def resolve_resource(name: str, written: Sequence[ast.Entry], report: Report) -> Resource:
-    """Where a table is, from its resource clause; E070 where the clause names two places or none fit."""
+    """Where a table is, from its resource clause; E070 where it names two places or says what no source takes."""
     options = entries(written)
     kinds = [kind for kind in FILE_KINDS if kind in options]
     if len(kinds) > 1:
@@ -82,9 +93,23 @@ def resolve_resource(name: str, written: Sequence[ast.Entry], report: Report) ->
             message = f"`{kinds[0]}` takes a path or name"
             report(Diagnostic("E070", message, entry.span, fix=f'write `{kinds[0]}: "…"`'))
             location = ""
+        _check_options(kinds[0], written, report)
         return Resource(kinds[0], location, options)
+    _check_options("table", written, report)
     key = next((k for k in TABLE_KEYS if isinstance(options.get(k), str)), None)
     return Resource("table", str(options[key]) if key else name, options)
+
+
+def _check_options(kind: ResourceKind, written: Sequence[ast.Entry], report: Report) -> None:
+    known = (*FILE_KINDS, *OPTIONS[kind], *NAMESPACES)
+    for entry in written:
+        key = entry.key.text
+        if key not in known and kind == "table":
+            fix = did_you_mean(key, known, f"say where it is with {', '.join(f'`{k}:`' for k in FILE_KINDS)}")
+            report(Diagnostic("E070", f"a source has no `{key}:`", entry.key.span, fix=fix))
+        elif key not in known:
+            fix = did_you_mean(key, OPTIONS[kind], f"it takes {', '.join((kind, *OPTIONS[kind]))}")
+            report(Diagnostic("E070", f"`{kind}:` has no option `{key}`", entry.key.span, fix=fix))
 
 
 def entries(written: Sequence[ast.Entry]) -> dict[str, OptionValue]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from ..analysis.compiled import CompiledProject, OptionValue, Resource, Source
 from ..caches import cache_directory, keep
 from ..diagnostics import Diagnostic, StrataError
-from ..diagnostics.suggest import did_you_mean, nearest
+from ..diagnostics.suggest import nearest
 from ..digests import hexdigest
 from ..engines.protocol import CsvTable, DuckDBTable, ParquetTable, TableInput
 from .dbt import read_manifest
@@ -67,7 +67,6 @@ def resource_in(project: Project, compiled: CompiledProject, source: Source, env
 
 def _resolve(project: Project, source: Source, resource: Resource) -> ResolvedSource:
     columns, options, location = source.columns, resource.options, resource.location
-    _check_options(resource)
     match resource.kind:
         case "csv":
             path, null = _file(project.root, location), _text(options.get("null_text"))
@@ -95,20 +94,6 @@ def _resolve(project: Project, source: Source, resource: Resource) -> ResolvedSo
             example = f'source {source.name}(parquet: "data/{source.name}.parquet")'
             fix = f"name a file: `{example}`, or a `csv:`, `duckdb:` or `dbt:` clause"
             raise StrataError(Diagnostic("E030", "no resource clause says where the rows are", fix=fix))
-
-
-OPTIONS = {"csv": ("null_text",), "parquet": (), "duckdb": ("table",), "dbt": (), "table": ()}
-"""What a resource clause may say besides the place. A CSV field that is `null_text` is null, as an empty one is."""
-NAMESPACES = ("ns", "dataset", "store")
-"""Entries that name a source in the 0.1 surface and say nothing about its file."""
-
-
-def _check_options(resource: Resource) -> None:
-    known = OPTIONS[resource.kind]
-    for key in resource.options:
-        if key not in known and key not in NAMESPACES and resource.kind != "table":
-            fix = did_you_mean(key, known, f"it takes {', '.join((resource.kind, *known))}")
-            raise StrataError(Diagnostic("E070", f"`{resource.kind}:` has no option `{key}`", fix=fix))
 
 
 def _resolved(

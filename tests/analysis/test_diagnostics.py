@@ -542,6 +542,24 @@ DECLARATIONS = {
         'parquet: "b"',
         "a source is in one place, not in `csv` and in `parquet`",
     ),
+    "no such place": (
+        'source s(json: "a.json") { columns: { a: int64 } }',
+        "E070",
+        "json",
+        "a source has no `json:`",
+    ),
+    "an option that is none": (
+        'source s(csv: "a.csv", nul_text: "NA") { columns: { a: int64 } }',
+        "E070",
+        "nul_text",
+        "`csv:` has no option `nul_text`",
+    ),
+    "an option of another kind": (
+        'source s(parquet: "a.parquet", table: "t") { columns: { a: int64 } }',
+        "E070",
+        "table",
+        "`parquet:` has no option `table`",
+    ),
     "an import of nothing": (
         "import finance.revenue",
         "E070",

@@ -74,7 +74,7 @@ def test_a_broken_source_breaks_its_readers_quietly() -> None:
 
 def test_sources_say_where_they_are() -> None:
     text = """
-    source a(csv: "x.csv", `null`: "NA") { columns: { i: int64 } }
+    source a(csv: "x.csv", null_text: "NA") { columns: { i: int64 } }
     source b(duckdb: "x.db", table: "t") { columns: { i: int64 } }
     source c(dbt: "stg_c") { columns: { i: int64 } description: "staged" freshness: <= 12h }
     source d(ns: "crm", dataset: "ds") { columns: { i: int64 } }
@@ -84,7 +84,7 @@ def test_sources_say_where_they_are() -> None:
     compiled = project(text)
     found = {name: source.resource for name, source in compiled.sources.items() if len(name) == 1}
     assert found == {
-        "a": Resource("csv", "x.csv", {"null": "NA"}),
+        "a": Resource("csv", "x.csv", {"null_text": "NA"}),
         "b": Resource("duckdb", "x.db", {"table": "t"}),
         "c": Resource("dbt", "stg_c", {}),
         "d": Resource("table", "ds", {"ns": "crm", "dataset": "ds"}),

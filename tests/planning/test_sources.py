@@ -168,18 +168,6 @@ def test_seed0_s5b_e030_a_source_that_is_nowhere(fault):
     )
 
 
-def test_e070_an_option_that_is_none(fault):
-    assert fault('csv: "s.csv", nul_text: "NA"') == (
-        "E070",
-        "source `s`: `csv:` has no option `nul_text`",
-        "did you mean `null_text`?",
-    )
-    assert fault('parquet: "s.parquet", table: "t"')[1:] == (
-        "source `s`: `parquet:` has no option `table`",
-        "it takes parquet",
-    )
-
-
 def test_where_a_source_is_in_an_environment(resolved, tmp_path):
     for name in ("own", "pipe", "toml"):
         (tmp_path / f"{name}.csv").write_text("a\n1\n")
