@@ -549,7 +549,8 @@ def _combine(draw: st.DrawFn, database: Database, relation: Relation) -> Relatio
     kind = draw(st.sampled_from(list(SetKind)))
     distinct = draw(st.booleans())
     every = kind is SetKind.UNION_ALL and not distinct
-    all_columns = relation.schema.columns if every else scalar_columns(relation.schema)
+    drawn = (*SCALARS, INTS) if every else SCALARS
+    all_columns = [c for c in relation.schema.columns if c.inferred.type in drawn]
     if not all_columns:
         return relation
     columns = draw(st.lists(st.sampled_from(all_columns), min_size=1, max_size=3, unique_by=lambda c: c.name))
