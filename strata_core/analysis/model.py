@@ -1,6 +1,6 @@
 """One model: its statements, its contract (phase A) and what is left of it for the run.
 
-Codes: E021 and E055 to E064 of the parts, E010 to E015 of the contract, E024, E071, W001, W005, W006.
+Codes: E021 and E055 to E064 of the parts, E010 to E015 of the contract, E024, E070, E071, W001, W005, W006.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from ..contract.authoring import Conformance, conform
 from ..contract.model import TableContract
 from ..diagnostics import Diagnostic, Severity, has_errors
+from ..folder_names import NAME_RULE, names_a_folder
 from ..language import ast
 from ..relation.build import project, ref
 from ..relation.canonical import canonical
@@ -42,6 +43,7 @@ class Outcome:
 def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None], around: Surroundings) -> Outcome:
     """Compile one model against the tables in `around`; a contract that is `None` was reported."""
     found: list[Diagnostic] = []
+    _check_name(model.name, found)
     contract, known = _contract(model, contracts, found)
     within = replace(around, contract=contract, report=found.append)
     rows = model_rows(model, within)
@@ -78,6 +80,13 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
         model,
     )
     return Outcome(model_table(name, relation, contract), compiled, tuple(found))
+
+
+def _check_name(name: ast.Name, found: list[Diagnostic]) -> None:
+    """E070: a model's rows lie in a folder of its name."""
+    if not names_a_folder(name.text):
+        message = f"`{name}` cannot name a model, since its rows lie in a folder of that name"
+        found.append(Diagnostic("E070", message, name.span, fix=f"use {NAME_RULE}"))
 
 
 def _check_instant(column: ast.Name, output: Relation, found: list[Diagnostic]) -> None:

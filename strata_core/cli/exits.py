@@ -10,7 +10,7 @@ CLEAN, FINDINGS, USAGE, VIOLATED, FAILED = 0, 1, 2, 3, 4
 INTERRUPTED = 130
 
 BY_PREFIX = {
-    "E027": USAGE,  # a model that is not there was asked for
+    "E027": USAGE,  # a model that is not there was asked for (one that a text names is a finding there)
     "E03": FAILED,
     "E073": USAGE,  # the project or its strata.toml
     "E08": VIOLATED,
@@ -26,5 +26,7 @@ def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
 
 
 def _code(diagnostic: Diagnostic) -> int:
+    if diagnostic.code == "E027" and diagnostic.span is not None:
+        return FINDINGS
     prefixes = (p for p in sorted(BY_PREFIX, key=len, reverse=True) if diagnostic.code.startswith(p))
     return BY_PREFIX[prefix] if (prefix := next(prefixes, None)) else FINDINGS

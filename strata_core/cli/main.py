@@ -70,7 +70,7 @@ def strata() -> None:
 def main() -> None:
     """Run the command; every way out has a documented exit code and no traceback."""
     try:
-        code = strata.main(standalone_mode=False) or CLEAN
+        code = strata.main(prog_name="strata", standalone_mode=False) or CLEAN
     except click.Abort:
         click.echo("interrupted: what was not told as live above was not published", err=True)
         code = INTERRUPTED

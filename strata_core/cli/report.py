@@ -80,9 +80,9 @@ def force_option(command: Verb) -> Verb:
 
 
 def _environment(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
-    from ..store.names import NAME_RULE, is_table_name
+    from ..folder_names import NAME_RULE, names_a_folder
 
-    if not is_table_name(name):
+    if not names_a_folder(name):
         raise click.BadParameter(f"{name!r} cannot name an environment: use {NAME_RULE}")
     return name
 

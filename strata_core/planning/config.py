@@ -15,6 +15,7 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, Span, StrataError
 from ..diagnostics.suggest import did_you_mean
+from ..folder_names import NAME_RULE, names_a_folder
 from .lints import LINTS, SEVERITIES
 
 CONFIG_NAME = "strata.toml"
@@ -66,23 +67,33 @@ class ProjectConfig:
 
 
 Check = Callable[[Any], bool]
-_TEXT: tuple[Check, str] = (lambda v: isinstance(v, str) and v != "", 'a text such as "x"')
+SIZE = re.compile(r"[0-9]+([.][0-9]+)? ?([KMGT]i?)?B", re.IGNORECASE)
+
+
+def _is_text(value: object) -> bool:
+    """Whether `value` is a text that may be a name or a path: no operating system takes NUL in one."""
+    return isinstance(value, str) and value != "" and "\0" not in value
+
+
+_TEXT: tuple[Check, str] = (lambda v: _is_text(v), 'a text such as "x"')
+_FOLDER: tuple[Check, str] = (lambda v: _is_text(v) and "://" not in v, 'a folder such as ".strata/store"')
+_SIZE: tuple[Check, str] = (lambda v: _is_text(v) and SIZE.fullmatch(v) is not None, 'a size such as "4GB" or "512MiB"')
 _TEXTS: tuple[Check, str] = (
-    lambda v: isinstance(v, list) and all(isinstance(x, str) and x for x in v),
+    lambda v: isinstance(v, list) and all(map(_is_text, v)),
     'a list of texts such as ["x"]',
 )
 _COUNT: tuple[Check, str] = (lambda v: isinstance(v, int) and not isinstance(v, bool) and v > 0, "a number above zero")
 _MODE: tuple[Check, str] = (lambda v: v in PUBLISH_MODES, '"together" or "each"')
 _SEVERITY: tuple[Check, str] = (lambda v: v in SEVERITIES, '"off", "warning" or "error"')
 _PATHS: tuple[Check, str] = (
-    lambda v: isinstance(v, dict) and all(isinstance(x, str) for x in v.values()),
+    lambda v: isinstance(v, dict) and all(map(_is_text, v.values())),
     'a table of source = "location"',
 )
 
 SECTIONS: dict[str, dict[str, tuple[Check, str]]] = {
     "project": {"name": _TEXT, "models": _TEXTS, "contracts": _TEXTS},
-    "store": {"root": _TEXT},
-    "engine": {"name": _TEXT, "memory_limit": _TEXT, "threads": _COUNT, "spill": _TEXT},
+    "store": {"root": _FOLDER},
+    "engine": {"name": _TEXT, "memory_limit": _SIZE, "threads": _COUNT, "spill": _TEXT},
     "dbt": {"manifest": _TEXT, "database": _TEXT},
     "lint": dict.fromkeys(LINTS, _SEVERITY),
 }
@@ -114,6 +125,9 @@ def read_config(root: Path) -> ProjectConfig:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StrataError(_not_toml(str(error), text)) from None
+    except (RecursionError, ValueError):
+        message = f"{CONFIG_NAME} nests too deep, or has a number of too many digits"
+        raise StrataError(_invalid(message, "", "", None)) from None
     if problems := _problems(data, text):
         raise StrataError(*problems)
     return _config(data, root)
@@ -168,15 +182,13 @@ def _problems(data: dict[str, Any], text: str) -> list[Diagnostic]:
 
 
 def _environment_problems(values: object, text: str) -> list[Diagnostic]:
-    from ..store.names import NAME_RULE, is_table_name  # most projects name no environment
-
     if not isinstance(values, dict):
         fix = "write `[environments.prod]` and its keys below it"
         return [_invalid("`environments` is a section", text, "environments", fix)]
     problems = []
     for name, keys in values.items():
         path = f"environments.{name}"
-        if is_table_name(name):
+        if names_a_folder(name):
             problems += _section_problems(path, keys, ENVIRONMENT_KEYS, text)
         else:
             problems.append(_invalid(f"`{name}` cannot name an environment", text, path, f"use {NAME_RULE}"))

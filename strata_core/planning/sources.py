@@ -15,9 +15,10 @@ from pathlib import Path
 from ..analysis.compiled import CompiledProject, OptionValue, Resource, Source
 from ..caches import cache_directory, keep
 from ..diagnostics import Diagnostic, StrataError
-from ..diagnostics.suggest import nearest
+from ..diagnostics.suggest import did_you_mean, nearest
 from ..digests import hexdigest
 from ..engines.protocol import CsvTable, DuckDBTable, ParquetTable, TableInput
+from .config import config_fault
 from .dbt import read_manifest
 from .faults import told_at
 from .project import Project
@@ -184,10 +185,22 @@ def _kept(note: Path) -> str | None:
     return digest if isinstance(digest, str) and len(digest) == 64 else None
 
 
+def _require_placed_sources(project: Project, compiled: CompiledProject, environment: str) -> None:
+    if any(d.blocks for d in compiled.diagnostics):
+        return  # sources in error are in no list of sources
+    for name in project.config.environment(environment).sources:
+        if name not in compiled.sources:
+            path = f"environments.{environment}.sources"
+            fix = did_you_mean(name, tuple(compiled.sources), f"sources are {', '.join(sorted(compiled.sources)[:8])}")
+            raise StrataError(config_fault(project.root, path, f"there is no source `{name}`", fix))
+
+
 def resolve_all(
     project: Project, compiled: CompiledProject, environment: str
 ) -> tuple[dict[str, ResolvedSource], dict[str, StrataError]]:
-    """Every source that can be resolved, and why the others cannot."""
+    """Every source that can be resolved, and why the others cannot; raises `StrataError` E073 where `strata.toml`
+    places a source in `environment` that is not there."""
+    _require_placed_sources(project, compiled, environment)
     resolved: dict[str, ResolvedSource] = {}
     missing: dict[str, StrataError] = {}
     for name, source in compiled.sources.items():

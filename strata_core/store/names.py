@@ -7,30 +7,25 @@ import re
 from pathlib import Path
 
 from ..diagnostics import Diagnostic, StrataError
+from ..folder_names import NAME_RULE, names_a_folder
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
-NAME_RULE = "a letter or _, then letters, digits and _, 128 characters at most"
-"""What `table_name` takes, in words."""
 _ADDRESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
 def table_name(name: str) -> str:
     """`name`, or E092: it cannot name a table or an environment on disk."""
-    return _checked(name, _NAME, NAME_RULE)
+    return _checked(name, names_a_folder(name), NAME_RULE)
 
 
 def address_name(address: str) -> str:
     """`address`, or E092: it cannot name an artifact on disk."""
-    return _checked(address, _ADDRESS, "letters, digits, - and _, 128 characters at most")
+    return _checked(
+        address, _ADDRESS.fullmatch(address) is not None, "letters, digits, - and _, 128 characters at most"
+    )
 
 
-def is_table_name(name: str) -> bool:
-    """Whether `table_name` takes it: what else lies in a folder of tables is not one."""
-    return _NAME.fullmatch(name) is not None
-
-
-def _checked(name: str, pattern: re.Pattern[str], accepted: str) -> str:
-    if pattern.fullmatch(name) is None:
+def _checked(name: str, fits: bool, accepted: str) -> str:
+    if not fits:
         raise StrataError(Diagnostic("E092", f"{name!r} cannot name a folder of the store", fix=f"use {accepted}"))
     return name
 

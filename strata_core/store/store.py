@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic, StrataError
+from ..folder_names import names_a_folder
 from . import disk, manifest
 from .artifacts import Artifact, Candidate
 from .document import JSON
@@ -26,7 +27,7 @@ from .environments import Environment, Pointer
 from .instant import next_instant
 from .log import CommitLog
 from .manifest import Manifest
-from .names import address_name, is_table_name, table_name, under
+from .names import address_name, table_name, under
 
 if TYPE_CHECKING:  # pyarrow takes 0.2 s to import, and plan, history and rollback touch no rows
     import pyarrow as pa
@@ -138,7 +139,7 @@ class Store:
 
     def environments(self) -> tuple[str, ...]:
         """The names of the environments that exist."""
-        return tuple(name for name in disk.names_in(self._environments) if is_table_name(name))
+        return tuple(name for name in disk.names_in(self._environments) if names_a_folder(name))
 
     def sweep_staging(self, older_than: timedelta = timedelta(days=1)) -> tuple[Path, ...]:
         """Removes staging folders that nobody wrote to for `older_than`: those of killed applies. Lists them."""

@@ -9,6 +9,8 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from strata_core.analysis import CompiledProject, Resource, compile_project
 from strata_core.contract.assertions import Unique
 from strata_core.contract.model import Freshness
@@ -224,3 +226,19 @@ def test_a_model_of_many_filters_takes_no_recursion() -> None:
     (only,) = [node for node in walk_relation(compiled.relation) if isinstance(node, Filter)]
     assert len(conjuncts(only.predicate)) == 150
     assert pickle.loads(pickle.dumps(compiled)) == compiled
+
+
+@pytest.mark.parametrize("name", ["../../x", "é", "a b", "m" * 129])
+def test_e070_a_name_that_is_no_folder_names_no_model(name: str) -> None:
+    found = [d for d in project(f"model `{name}` {{ from orders }}").diagnostics if d.blocks]
+    assert [(d.code, d.message, d.fix) for d in found] == [
+        (
+            "E070",
+            f"`{name}` cannot name a model, since its rows lie in a folder of that name",
+            "use a letter or _, then letters, digits and _, 128 characters at most",
+        )
+    ]
+
+
+def test_a_model_name_may_have_128_characters() -> None:
+    assert list(project(f"model {'m' * 128} {{ from orders }}").models) == ["m" * 128]

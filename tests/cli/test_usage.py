@@ -110,3 +110,10 @@ def test_a_project_with_errors_is_refused_before_anything_runs(cli, verb):
     assert (ran.code, ran.out) == (1, "")
     assert "error[E020]: no source or model `sale`\n --> models/paid.strata:7:8\n" in ran.err
     assert not (cli.root / ".strata").exists()
+
+
+def test_a_model_that_a_pipeline_names_in_vain_is_a_finding_in_its_text(cli):
+    cli.write("models/p.strata", "pipeline p { env: prod, models: [pid] }\n")
+    ran = cli("check")
+    assert ran.code == 1
+    assert "error[E027]: no model `pid`" in ran.out

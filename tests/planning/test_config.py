@@ -92,7 +92,19 @@ FAULTS = {
     ),
     "an empty text": (
         "[store]\nroot = ''\n",
-        ("`store.root` is not valid", 'it takes a text such as "x"', "strata.toml:2:1"),
+        ("`store.root` is not valid", 'it takes a folder such as ".strata/store"', "strata.toml:2:1"),
+    ),
+    "a store that is no folder": (
+        "[store]\nroot = 's3://bucket/store'\n",
+        ("`store.root` is not valid", 'it takes a folder such as ".strata/store"', "strata.toml:2:1"),
+    ),
+    "a path that no system takes": (
+        '[project]\nmodels = ["a\\u0000b"]\n',
+        ("`project.models` is not valid", 'it takes a list of texts such as ["x"]', "strata.toml:2:1"),
+    ),
+    "a limit that is no size": (
+        "[engine]\nmemory_limit = 'lots'\n",
+        ("`engine.memory_limit` is not valid", 'it takes a size such as "4GB" or "512MiB"', "strata.toml:2:1"),
     ),
     "no threads": (
         "[engine]\nthreads = 0\n",
@@ -165,6 +177,18 @@ def test_e073_what_is_no_toml_is_told_where_it_stops(root):
         "E073",
         "strata.toml is not TOML: Invalid value",
         "strata.toml:2:8",
+    )
+
+
+@pytest.mark.parametrize("text", ["x = " + "[" * 5000 + "]" * 5000, "[engine]\nthreads = " + "9" * 5000])
+def test_e073_toml_beyond_all_measure(root, text):
+    (root / "strata.toml").write_text(text)
+    with pytest.raises(StrataError) as caught:
+        read_config(root)
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.message) == (
+        "E073",
+        "strata.toml nests too deep, or has a number of too many digits",
     )
 
 

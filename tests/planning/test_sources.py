@@ -14,7 +14,7 @@ from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import CsvTable, DuckDBTable, ParquetTable
 from strata_core.planning import sources
 from strata_core.planning.project import compile_sound, open_project
-from strata_core.planning.sources import file_digest, resolve
+from strata_core.planning.sources import file_digest, resolve, resolve_all
 
 COLUMNS = "{ columns: { a: int64 } }"
 
@@ -181,6 +181,24 @@ def test_where_a_source_is_in_an_environment(resolved, tmp_path):
     assert found("staging").path.name == "pipe.csv"
     assert (found("dev").path.name, found("dev").null) == ("toml.csv", "NA")
     assert found("staging", config.replace("dev", "staging")).path.name == "toml.csv"
+
+
+def test_e073_a_place_for_a_source_that_is_not_there(tmp_path):
+    (tmp_path / "strata.toml").write_text('[environments.dev]\nsources = { order = "dev.csv" }\n')
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/m.strata").write_text(f'source orders(csv: "s.csv") {COLUMNS}\nmodel m {{ from orders }}\n')
+    project = open_project(project=tmp_path)
+    compiled = compile_sound(project)
+    with pytest.raises(StrataError) as caught:
+        resolve_all(project, compiled, "dev")
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.message, found.fix, str(found.span)) == (
+        "E073",
+        "there is no source `order`",
+        "did you mean `orders`?",
+        "strata.toml:2:1",
+    )
+    assert list(resolve_all(project, compiled, "prod")[1]) == ["orders"]
 
 
 def test_a_digest_is_that_of_the_bytes(tmp_path):
