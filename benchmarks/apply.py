@@ -29,7 +29,7 @@ memory_limit = "{MEMORY_LIMIT}"
 MODELS = """
 source orders(parquet: "orders.parquet") {
   columns: {
-    order_id: int64 nonnull, customer_id: int64 nonnull, country: string nonnull, item: string nonnull,
+    order_id: int64 primary_key, customer_id: int64 nonnull, country: string nonnull, item: string nonnull,
     amount: money(USD) nonnull, quantity: int64 nonnull, weight: float64 nonnull, placed_on: date nonnull,
     placed_at: timestamp nonnull, gift: bool,
   }
@@ -44,7 +44,7 @@ model by_day -> contract ByDay {
   from orders
   group { country, placed_on } ( aggregate { orders = count(), amount = sum(amount), heaviest = max(weight) } )
 }
-contract Named { order_id: int64 nonnull  tier: string enum {basic, gold} }
+contract Named { order_id: int64 primary_key  tier: string enum {basic, gold} }
 model named -> contract Named {
   from orders
   join_left customers on orders.customer_id == customers.customer_id
