@@ -178,7 +178,8 @@ def _cut(line: str, start: int, end: int, width: int) -> tuple[str, int, int]:
         at.append(at[-1] + terminal_width(cells[-1]))
     mark_start = at[min(start - left, len(cells))]
     mark_end = at[max(min(end - left, len(cells)), min(start - left, len(cells)))]
-    if left == 0 and right == len(line) and at[-1] <= width:
+    # What is missing at the end of a line is marked one cell behind it.
+    if left == 0 and right == len(line) and max(at[-1], mark_start + 1) <= width:
         return "".join(cells), mark_start, mark_end - mark_start
     room = width - 2
     offset = max(0, min(mark_start - room // 3, at[-1] - room if right == len(line) else mark_start))

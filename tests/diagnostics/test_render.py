@@ -204,6 +204,11 @@ def test_nothing_is_an_empty_array():
     assert text() == ""
 
 
+def test_a_mark_behind_a_line_that_fills_the_width_is_within_it():
+    rendered = text(Diagnostic("E001", "m", span(1, 21, 1, 21)), source="abcdefghijklmnopqrst", width=24)
+    assert rendered.split("\n")[3:5] == ["1 | …cdefghijklmnopqrst", "  |                    ^"]
+
+
 LINE = st.text(st.characters(exclude_characters="\n", exclude_categories=()), max_size=120)
 
 
