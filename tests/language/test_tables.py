@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
@@ -130,7 +131,7 @@ def write_tables(directory: str) -> int:
 
 
 def test_writers_at_the_same_time_leave_one_whole_file(tmp_path):
-    with get_context("spawn").Pool(3) as pool:
+    with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:  # a `Pool` may hang as it ends
         assert len(set(pool.map(write_tables, [str(tmp_path)] * 3))) == 1
     (file,) = tmp_path.iterdir()
     checksum, _, body = file.read_bytes().partition(b"\n")
