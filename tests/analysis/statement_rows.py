@@ -21,7 +21,7 @@ def computed_rows(body: str, sources: str, data: Data) -> list[list[object]]:
     """The rows of the model in its order."""
     compiled = model(body, sources=sources)
     columns = {name: source.columns for name, source in project("", sources=sources).sources.items()}
-    tables = {name: table_of(columns[name], [list(row) for row in rows]) for name, rows in data.items()}  # type: ignore[arg-type]
+    tables = {name: table_of(columns[name], [list(row) for row in rows]) for name, rows in data.items()}
     relation = sort_rows(compiled.relation, compiled.order) if compiled.order else compiled.relation
     check_conformance(DUCKDB, relation, tables)
     check_conformance(DUCKDB, canonical(relation), tables)

@@ -47,7 +47,7 @@ def broken_rows(text: str, rows: list[list[object]]) -> list[list[object]]:
     (one,) = found.expectations
     data = {"m": rows, "raw": rows, "people": PEOPLE}
     columns = {n: s.columns for n, s in found.sources.items()} | {"m": found.models["m"].relation.schema.columns}
-    inputs = {n: table_of(columns[n], data[n]) for n in tables_of(one.broken)}  # type: ignore[arg-type]
+    inputs = {n: table_of(columns[n], data[n]) for n in tables_of(one.broken)}
     check_conformance(DUCKDB, one.broken, inputs)
     return [list(r.values()) for r in ReferenceEngine().execute(one.broken, inputs).read_all().to_pylist()]
 

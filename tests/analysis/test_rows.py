@@ -42,7 +42,7 @@ def rows(body: str) -> list[list[object]]:
     """The rows of a model in its order, the same of its canonical form."""
     compiled = model(body, sources=SOURCES)
     columns = {name: source.columns for name, source in project("", sources=SOURCES).sources.items()}
-    tables = {name: table_of(columns[name], data) for name, data in DATA.items()}  # type: ignore[arg-type]
+    tables = {name: table_of(columns[name], data) for name, data in DATA.items()}
     relation = sort_rows(compiled.relation, compiled.order) if compiled.order else compiled.relation
     found = computed(relation, tables)
     assert sorted(map(repr, computed(canonical(relation), tables))) == sorted(map(repr, found))

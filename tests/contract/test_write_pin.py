@@ -85,13 +85,13 @@ class Rows:
                         bad.append(r)
             case NotOlder():
                 columns = (question.column,)
-                latest = max((r[question.column] for r in rows if r[question.column] is not None), default=None)  # type: ignore[type-var]
+                latest = max((r[question.column] for r in rows if r[question.column] is not None), default=None)
                 at = datetime(latest.year, latest.month, latest.day) if type(latest) is date else latest
-                bad = [] if at is None or at >= question.instant else [{question.column: latest}]  # type: ignore[operator]
+                bad = [] if at is None or at >= question.instant else [{question.column: latest}]
                 return Measurement(question, len(bad), tuple(bad))
             case Holds():
                 columns = tuple(sorted(columns_read(question.predicate)))
-                bad = [r for r in rows if r[columns[0]] is not None and not r[columns[0]] > 0]  # type: ignore[operator]
+                bad = [r for r in rows if r[columns[0]] is not None and not r[columns[0]] > 0]
         return Measurement(question, len(bad), tuple({c: r[c] for c in (*key, *columns)} for r in bad))
 
 
@@ -99,11 +99,11 @@ def inside(values: list[object], path: tuple[str, ...]) -> list[object]:
     for step in path:
         present = [v for v in values if v is not None]
         if step == "element":
-            values = [e for v in present for e in v]  # type: ignore[attr-defined]
+            values = [e for v in present for e in v]
         elif step == "value":
-            values = [e for v in present for _, e in v]  # type: ignore[attr-defined]
+            values = [e for v in present for _, e in v]
         else:
-            values = [v[step] for v in present]  # type: ignore[index]
+            values = [v[step] for v in present]
     return values
 
 

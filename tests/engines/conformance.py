@@ -110,7 +110,7 @@ def check_facts(relation: Relation, given: Outcome) -> None:
 
 def canonical(values: object) -> Key:
     """Equal for two rows if and only if no function of the language tells them apart."""
-    return tuple(sort_key(_one_zero(v)) for v in values)  # type: ignore[attr-defined]
+    return tuple(sort_key(_one_zero(v)) for v in values)
 
 
 def _one_zero(value: Value) -> Value:

@@ -221,7 +221,7 @@ def test_a_reader_that_is_closed_ends_its_session(monkeypatch: pytest.MonkeyPatc
     del reader
     gc.collect()
     with pytest.raises(Exception, match="closed"):
-        opened[0].execute("select 1")  # type: ignore[attr-defined]
+        opened[0].execute("select 1")
 
 
 def test_threads_share_an_engine() -> None:

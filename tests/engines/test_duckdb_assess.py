@@ -89,7 +89,7 @@ QUESTIONS: list[Assertion] = [
 @given(ROWS, st.booleans())
 def test_answers_agree_with_the_reference(rows: list[tuple[object, ...]], in_order: bool) -> None:
     if in_order:
-        rows = sorted(rows, key=lambda r: (r[0] is None, r[0] or 0, r[1] is None, r[1] or ""))  # type: ignore[operator]
+        rows = sorted(rows, key=lambda r: (r[0] is None, r[0] or 0, r[1] is None, r[1] or ""))
     types = {"n": pa.int64(), "s": pa.string(), "x": pa.float64(), "xs": pa.list_(pa.int64())}
     data = pa.table({name: pa.array([r[i] for r in rows], t) for i, (name, t) in enumerate(types.items())})
     table = ArrowTable(data, columns(**TYPES))

@@ -30,7 +30,7 @@ def test_example_of_the_catalog(engine: Engine, example: Example) -> None:
 
 @pytest.mark.parametrize("function", CATALOG.values(), ids=lambda f: f.name)
 def test_every_function_is_documented_by_two_examples(function: object) -> None:
-    row = CATALOG[function.name]  # type: ignore[attr-defined]
+    row = CATALOG[function.name]
     assert len(row.examples) == 2
     assert row.doc.endswith(".")
     assert all(row.kind is Kind.SCALAR or e.rows for e in row.examples)

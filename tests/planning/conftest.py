@@ -142,7 +142,7 @@ class Shop:
         return apply_plan(workspace, plan, engine or ReferenceEngine(), publish=publish)
 
     def apply(self, *models: str, **how: object) -> Outcome:
-        *_, outcome = self.events(*models, **how)  # type: ignore[arg-type]
+        *_, outcome = self.events(*models, **how)
         assert isinstance(outcome, Outcome)
         return outcome
 

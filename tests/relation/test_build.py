@@ -169,9 +169,9 @@ def test_one_row_is_a_key() -> None:
 
 def test_an_order_is_completed_to_a_total_one() -> None:
     by_amount = (SortKey(ref(ORDERS, "amount"), descending=True),)
-    assert [k.expr.name for k in total_order(by_amount, ORDERS.schema)] == ["amount", "id"]  # type: ignore[union-attr]
+    assert [k.expr.name for k in total_order(by_amount, ORDERS.schema)] == ["amount", "id"]
     unkeyed = Schema(ORDERS.schema.columns)
-    assert [k.expr.name for k in total_order(by_amount, unkeyed)] == ["amount", "country", "customer", "id"]  # type: ignore[union-attr]
+    assert [k.expr.name for k in total_order(by_amount, unkeyed)] == ["amount", "country", "customer", "id"]
     assert sort_rows(ORDERS, by_amount).keys == by_amount
     assert len(limit_rows(ORDERS, by_amount, 0, 3).keys) == 2
 

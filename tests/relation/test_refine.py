@@ -83,15 +83,15 @@ ATOMS: list[Callable[[int, str], Expr]] = [
     lambda i, s: call("is_null", E),
     lambda i, s: B,
     *(
-        lambda i, s, f=f, x=x: call(f, x, literal(i))  # type: ignore[misc]
+        lambda i, s, f=f, x=x: call(f, x, literal(i))
         for f in ("eq", "ne", "lt", "le", "gt", "ge")
         for x in (N, call("add", N, M), call("coalesce", N, M))
     ),
-    *(lambda i, s, f=f: call(f, literal(i), M) for f in ("eq", "ne", "lt", "le", "gt", "ge")),  # type: ignore[misc]
+    *(lambda i, s, f=f: call(f, literal(i), M) for f in ("eq", "ne", "lt", "le", "gt", "ge")),
     lambda i, s: call("eq", N, M),
     lambda i, s: call("ne", cast(N, FLOAT64), literal(float(i))),
     lambda i, s: call("eq", cast(E, INT64, safe=True), N),
-    *(lambda i, s, f=f, x=x: call(f, x, literal(s)) for f in ("eq", "ne") for x in (S, E)),  # type: ignore[misc]
+    *(lambda i, s, f=f, x=x: call(f, x, literal(s)) for f in ("eq", "ne") for x in (S, E)),
     lambda i, s: call("eq", S, E),
     lambda i, s: call("in", E, literal(s), literal("b")),
     lambda i, s: call("in", S, E, literal(s)),

@@ -139,7 +139,7 @@ def test_a_damaged_entry_is_an_error_that_names_the_file(tmp_path: Path, damage:
     log = CommitLog(tmp_path)
     log.append("k", {"n": 1})
     path = tmp_path / "00000000000000000001.json"
-    path.write_text(damage(path.read_text()))  # type: ignore[operator]
+    path.write_text(damage(path.read_text()))
     with pytest.raises(StrataError) as error:
         log.read(1)
     assert codes(error) == ["E094"]

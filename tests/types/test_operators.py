@@ -19,7 +19,7 @@ LITERALS = [
 
 @pytest.mark.parametrize(("name", "value", "expected"), LITERALS, ids=[row[0] for row in LITERALS])
 def test_seed0_s2_literals(name: str, value: object, expected: str) -> None:
-    assert str(literal(value).inferred) == expected  # type: ignore[arg-type]
+    assert str(literal(value).inferred) == expected
 
 
 # clause, operator, operands, result or code
