@@ -6,8 +6,8 @@ until a group. Codes: E071 (a statement that cannot stand where it does), and th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ..diagnostics import Diagnostic
 from ..language import ast
@@ -29,10 +29,32 @@ from .tables import find_table
 from .windows import sort_keys
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One statement of a model with the rows that it is given (`None` for the `from`) and those that it leaves."""
+
+    statement: ast.Statement
+    before: Rows | None
+    after: Rows
+
+
 def model_rows(model: ast.Model, around: Surroundings) -> Rows:
     """The rows that the statements of `model` leave in the end."""
     rows: Rows | None = None
+    for step in steps(model, around):
+        rows = step.after
+    if rows is None:
+        message = f"the model `{model.name}` reads nothing"
+        around.report(Diagnostic("E071", message, model.name.span, fix="begin it with `from table`"))
+        return _nothing(model)
+    return rows
+
+
+def steps(model: ast.Model, around: Surroundings) -> Iterator[Step]:
+    """The statements of `model` that make rows, one after the other."""
+    rows: Rows | None = None
     for statement in model.statements:
+        before = rows
         match statement:
             case ast.Freshness() | ast.PartitionBy():
                 continue
@@ -42,19 +64,17 @@ def model_rows(model: ast.Model, around: Surroundings) -> Rows:
                 continue
             case ast.From():
                 rows = from_rows(statement, around)
+                yield Step(statement, None, rows)
                 continue
             case _ if rows is None:
                 message = "a model begins with `from`"
                 around.report(Diagnostic("E071", message, statement.span, fix="write `from table` before this"))
-                rows = _nothing(model)
+                before = _nothing(model)
             case _:
                 pass
-        rows = next_rows(statement, rows, around)
-    if rows is None:
-        message = f"the model `{model.name}` reads nothing"
-        around.report(Diagnostic("E071", message, model.name.span, fix="begin it with `from table`"))
-        return _nothing(model)
-    return rows
+        assert before is not None
+        rows = next_rows(statement, before, around)
+        yield Step(statement, before, rows)
 
 
 def _nothing(model: ast.Model) -> Rows:

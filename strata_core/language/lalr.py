@@ -82,13 +82,13 @@ def accepted(kinds: Iterable[int], tables: Tables) -> set[str]:
     """What could follow tokens of `kinds`: names of token kinds, the text itself for those that have one."""
     states = [tables.start]
     for kind in kinds:
-        _advance(states, kind, tables)
+        advance(states, kind, tables)
     row = tables.actions[states[-1]]
     candidates = range(len(tables.kinds)) if isinstance(row, int) else row
-    return {tables.spelling[kind] or tables.kinds[kind] for kind in candidates if _advance([*states], kind, tables)}
+    return {tables.spelling[kind] or tables.kinds[kind] for kind in candidates if advance([*states], kind, tables)}
 
 
-def _advance(states: list[int], kind: int, tables: Tables) -> bool:
+def advance(states: list[int], kind: int, tables: Tables) -> bool:
     """Move the stack `states` past one token; False if the parser cannot."""
     while True:
         row = tables.actions[states[-1]]

@@ -113,7 +113,7 @@ def broken(tokens: Sequence[Token], lines: Lines, tables: Tables) -> ast.Broken 
 
 def _phrases(expected: set[str], tables: Tables) -> list[str]:
     """`expected` in the words of readers: what closes or separates first, then what is open to many."""
-    left, said = expected - _names_only(expected, tables), []
+    left, said = expected - names_only(expected, tables), []
     for phrase in _PHRASES:
         if phrase.needs <= left:
             said.append(phrase.text)
@@ -121,7 +121,7 @@ def _phrases(expected: set[str], tables: Tables) -> list[str]:
     return [_KIND_WORDS.get(kind, f"`{kind}`") for kind in sorted(left)] + said
 
 
-def _names_only(expected: set[str], tables: Tables) -> set[str]:
+def names_only(expected: set[str], tables: Tables) -> set[str]:
     """The soft keywords that would only be names here."""
     domain, word, equals = tables.keywords["domain"], tables.kinds.index("IDENT"), tables.spelling.index("=")
     plain = accepted([domain, word, equals], tables)
@@ -153,7 +153,7 @@ def _found(token: Token, tables: Tables) -> str:
 def _misspelled(word: Token, expected: set[str], tables: Tables) -> str | None:
     if tables.kinds[word.kind] != "IDENT":
         return None
-    return nearest(word.text, (expected & tables.keywords.keys()) - _names_only(expected, tables))
+    return nearest(word.text, (expected & tables.keywords.keys()) - names_only(expected, tables))
 
 
 class _Found(NamedTuple):

@@ -1,0 +1,177 @@
+"""The tree of a declaration that does not parse: what its author most likely means. For editors.
+
+Where the parser cannot go on, the shortest row of tokens is put in that lets it; where none is found, the token is
+passed over. What was put in stands in the tree as names of no width, `MISSING`, so that the rest keeps its place:
+completion, hover and the like work while a declaration is half typed. Diagnostics come from the strict parser alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from . import ast
+from .build import ACTIONS
+from .lalr import Failure, advance, parse
+from .limits import check_limits
+from .parser import MAX_NESTING, Chunk, chunks, parse_module
+from .scanner import ERROR, Lines, Token, scan
+from .tables import Tables, load_tables
+
+MISSING = "\0missing"
+"""The text of a name that was put in."""
+
+CURSOR = "\0cursor"
+"""The text of the name that stands at the cursor."""
+
+MAX_REPAIRS = 50
+_LONGEST = 3
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+# What may be put in, in the order of likelihood, with its text in the tree.
+_FILLERS = {
+    ",": ",",
+    "}": "}",
+    ")": ")",
+    "]": "]",
+    "IDENT": MISSING,
+    ":": ":",
+    "=": "=",
+    "==": "==",
+    "on": "on",
+    "{": "{",
+    "(": "(",
+    "as": "as",
+    "contract": "contract",
+    "INT": "1",
+    ">": ">",
+}
+
+
+def recover_module(text: str, file: str) -> ast.Module:
+    """The tree of `text` with a repaired declaration in place of each broken one that can be repaired."""
+    module = parse_module(text, file).module
+    if not any(isinstance(declaration, ast.Broken) for declaration in module.declarations):
+        return module
+    tables, lines = load_tables(), Lines(file, text)
+    whole = {d.span: d for d in module.declarations if not isinstance(d, ast.Broken)}
+    found: list[ast.Declaration] = []
+    for chunk in chunks(scan(text, tables), text, tables):
+        span = lines.span(chunk.tokens[0].start, chunk.tokens[-1].end)
+        declaration = whole.get(span) or recover(chunk.tokens, lines, tables)
+        if declaration is not None:
+            found.append(declaration)
+    return ast.Module(file, tuple(found), module.span)
+
+
+def recover(tokens: Sequence[Token], lines: Lines, tables: Tables) -> ast.Declaration | None:
+    """The declaration that `tokens` most likely mean; None where nothing can be made of them."""
+    whole = [*_completed(tokens, tables)]
+    if not whole:
+        return None
+    tree = parse(whole, tables, lambda name, c, start, end: ACTIONS[name](c, lines.span(start, end), _ignored))
+    if isinstance(tree, Failure) or check_limits(tree, MAX_NESTING):
+        return None
+    declaration: ast.Declaration = tree
+    return declaration
+
+
+def _ignored(_: object) -> None:
+    """Diagnostics are the strict parser's matter."""
+
+
+def repaired(tokens: Sequence[Token], tables: Tables) -> list[Token]:
+    """`tokens` made into the beginning of a declaration: some put in, some left out."""
+    return [*_Repair(tables).put_right(tokens)]
+
+
+def _completed(tokens: Sequence[Token], tables: Tables) -> Iterator[Token]:
+    repair = _Repair(tables)
+    yield from repair.put_right(tokens)
+    yield from repair.to_end()
+
+
+class _Repair:
+    """One pass over the tokens of a declaration: the parser's states, and the brackets that are to be closed."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.states = [tables.start]
+        self.closers: list[str] = []
+        self.repairs = 0
+        self.at = 0
+
+    def put_right(self, tokens: Sequence[Token]) -> Iterator[Token]:
+        """`tokens` as the parser takes them."""
+        for token in tokens:
+            if token.kind == ERROR:
+                continue
+            if not self._moves(token.kind):
+                filling = self._filling(token.kind) if self.repairs < MAX_REPAIRS else None
+                self.repairs += 1
+                if filling is None or (len(filling) > 1 and self.tables.spelling[token.kind] in _CLOSERS.values()):
+                    continue
+                for kind in filling:
+                    yield self._step(self._filler(kind))
+            yield self._step(token)
+
+    def to_end(self) -> Iterator[Token]:
+        """What is missing to the end of the declaration."""
+        end = self.tables.kinds.index("$END")
+        closing = {text: kind for kind, text in enumerate(self.tables.spelling) if text in _CLOSERS.values()}
+        while not self._moves(end):
+            target = closing[self.closers[-1]] if self.closers else end
+            filling = () if self._moves(target) else self._filling(target)
+            if filling is None or self.repairs > MAX_NESTING + MAX_REPAIRS:
+                return
+            self.repairs += 1
+            for kind in (*filling, *(() if target == end else (target,))):
+                yield self._step(self._filler(kind))
+
+    def _step(self, token: Token) -> Token:
+        advance(self.states, token.kind, self.tables)
+        spelling = self.tables.spelling[token.kind]
+        if spelling in _CLOSERS:
+            self.closers.append(_CLOSERS[spelling])
+        elif self.closers and spelling == self.closers[-1]:
+            self.closers.pop()
+        self.at = token.end
+        return token
+
+    def _filler(self, kind: int) -> Token:
+        return Token(kind, _FILLERS[self.tables.spelling[kind] or self.tables.kinds[kind]], self.at, self.at)
+
+    def _moves(self, kind: int) -> bool:
+        return advance([*self.states], kind, self.tables)
+
+    def _filling(self, wanted: int) -> tuple[int, ...] | None:
+        """The shortest row of fillers after which a token of the kind `wanted` is accepted."""
+        kinds = _kinds_of_fillers(self.tables)
+        rows: list[tuple[tuple[int, ...], list[int]]] = [((), self.states)]
+        for _ in range(_LONGEST):
+            longer: list[tuple[tuple[int, ...], list[int]]] = []
+            for row, before in rows:
+                for kind in kinds:
+                    after = [*before]
+                    if not advance(after, kind, self.tables):
+                        continue
+                    if advance([*after], wanted, self.tables):
+                        return (*row, kind)
+                    longer.append(((*row, kind), after))
+            rows = longer
+        return None
+
+
+def _kinds_of_fillers(tables: Tables) -> list[int]:
+    numbers = {text or name: kind for kind, (text, name) in enumerate(zip(tables.spelling, tables.kinds, strict=True))}
+    return [numbers[filler] for filler in _FILLERS]
+
+
+def chunk_at(text: str, offset: int, tables: Tables) -> Chunk | None:
+    """The tokens of the declaration in which `offset` stands; None between two declarations."""
+    for chunk in chunks(scan(text, tables), text, tables):
+        first, last = chunk.tokens[0], chunk.tokens[-1]
+        if first.start > offset:
+            return None
+        closed = tables.spelling[last.kind] == "}" and offset >= last.end
+        if not closed and (offset <= last.end or offset <= chunk.after.start):
+            return chunk
+    return None
