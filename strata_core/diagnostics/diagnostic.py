@@ -55,7 +55,8 @@ class Diagnostic:
 
     `span` is absent only where no source text exists (a missing file, an unreadable store).
     `label` is the short remark printed under the marked operand. `field_path` names a place inside
-    a structured document or table (`contracts.PaidOrders.amount`).
+    a structured document or table (`contracts.PaidOrders.amount`). `blocking` says that it blocks although it is no
+    error, or that it does not although it is one; None leaves that to the severity.
     """
 
     code: str
@@ -67,11 +68,12 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     related: tuple[Related, ...] = ()
     field_path: str | None = None
+    blocking: bool | None = None
 
     @property
     def blocks(self) -> bool:
         """Whether this finding blocks compilation, publication or promotion (Seed 2, "Diagnostics")."""
-        return self.severity is Severity.ERROR
+        return self.severity is Severity.ERROR if self.blocking is None else self.blocking
 
 
 Report = Callable[[Diagnostic], None]

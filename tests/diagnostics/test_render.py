@@ -184,6 +184,7 @@ def test_json_has_a_stable_shape():
                 {"span": {"file": "m.strata", "line": 5, "column": 6, "end_line": 7, "end_column": 8}, "message": "r"}
             ],
             "field_path": "p",
+            "blocks": False,
         },
         {
             "code": "E092",
@@ -195,6 +196,7 @@ def test_json_has_a_stable_shape():
             "notes": [],
             "related": [],
             "field_path": None,
+            "blocks": True,
         },
     ]
 

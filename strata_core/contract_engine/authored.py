@@ -1,0 +1,449 @@
+"""The authored contract, v0: what people write in `contracts/<domain>/<product>/contract.yaml` (Seed 2, "Inputs").
+
+These models are the shape and nothing more: `schemas.py` makes the JSON Schema of them, the rules that need more than
+one field are in `validate/`. What stands here is what may be written; every other field is an error, except under
+`extensions`. Names of assets and products are held to patterns, because paths and SQL are made of them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+API_VERSION = "strata/v0"
+KIND = "DataProductContract"
+
+SEMVER = (
+    r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)"
+    r"(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$"
+)
+WORD = r"[a-z][a-z0-9_]*"
+
+ProductId = Annotated[str, Field(pattern=rf"^{WORD}\.{WORD}$", max_length=128, examples=["flights.punctuality"])]
+Word = Annotated[str, Field(pattern=rf"^{WORD}$", max_length=64, examples=["flights"])]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", max_length=128, examples=["carrier_month"])]
+ColumnName = Annotated[str, Field(min_length=1, max_length=128, examples=["flight_id"])]
+Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
+Label = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=64, examples=["confidential"])]
+SemVer = Annotated[str, Field(pattern=SEMVER, examples=["1.0.0"])]
+Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples=["2026-12-31"])]
+Duration = Annotated[
+    str, Field(pattern=r"^([1-9][0-9]{0,8}(s|min|h|d|w)|hourly|daily|weekly|monthly)$", examples=["24h"])
+]
+ColumnRef = Annotated[
+    str,
+    Field(
+        pattern=rf"^({WORD}\.{WORD}/)?[A-Za-z_][A-Za-z0-9_-]*\.[^/]+$",
+        max_length=400,
+        examples=["flight_legs.flight_id", "flights.operations/flight_legs.flight_id"],
+    ),
+]
+"""`asset.column` of this product, `domain.product/asset.column` of another."""
+
+Status = Literal["proposed", "draft", "active", "deprecated", "retired"]
+AssetKind = Literal["strata_model", "dbt_model", "dagster_asset", "dlt_resource", "sql", "table"]
+TestSeverity = Literal["blocking", "degrading", "informational", "experimental"]
+AgentAction = Literal["discover", "read", "query", "aggregate", "export"]
+LawfulBasis = Literal[
+    "consent", "contract", "legal_obligation", "vital_interests", "public_task", "legitimate_interests", "none"
+]
+ApprovalKind = Literal["owner", "governance"]
+
+
+class Shape(BaseModel):
+    """What all parts have in common: no other fields, and no change after construction."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Owner(Shape):
+    """Who answers for the product."""
+
+    team: Text
+    contact: Text | None = None
+    """Where people ask: an address, a channel."""
+    approvers: tuple[Text, ...] = ()
+    """Who may approve a breaking change or a weaker classification."""
+
+
+class Usage(Shape):
+    """What the product is meant for, and what it must not be used for."""
+
+    intended: tuple[Text, ...] = ()
+    prohibited: tuple[Text, ...] = ()
+
+
+class DerivedFrom(Shape):
+    """Which columns a column is made of, and whether that lowers its classification."""
+
+    columns: Annotated[tuple[ColumnRef, ...], Field(min_length=1)]
+    transformation: Text | None = None
+    """What is done with them, such as `salted hash` or `count over at least ten people`."""
+    lowers_classification: bool = False
+    """The transformation makes the values less sensitive: needs `transformation` and `approved_by`."""
+    approved_by: Text | None = None
+    """One of the owner's approvers."""
+
+
+class ColumnContract(Shape):
+    """A column: the annotations of the Strata language, and what it is derived from."""
+
+    name: ColumnName
+    type: Annotated[str, Field(min_length=1, max_length=4000, examples=["decimal(10,2)"])] | None = None
+    """A Strata type: `int64`, `string`, `decimal(10,2)`, `money(EUR)`, `array(string)`, …"""
+    description: Text | None = None
+    nullable: bool | None = None
+    """Whether nulls may occur (the default); `false` promises that none do."""
+    unique: bool | None = None
+    primary_key: bool | None = None
+    protected: bool | None = None
+    """Consumers rely on this column: touching it breaks them."""
+    enum: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    classification: Label | None = None
+    mask: Annotated[str, Field(pattern=r"^(hash|null|drop|partial|partial\([1-9][0-9]?\))$")] | None = None
+    """What readers without clearance see: `hash`, `null`, `drop` or `partial(4)`."""
+    partition_by: bool | None = None
+    freshness: Duration | None = None
+    """The greatest age of the column's latest value."""
+    derived_from: DerivedFrom | None = None
+
+
+class AssetFreshness(Shape):
+    """How old an asset may be: its latest value of `column`, or its last run where none is named."""
+
+    max_age: Duration
+    column: ColumnName | None = None
+
+
+class Asset(Shape):
+    """A table that the product offers."""
+
+    id: Name
+    kind: AssetKind
+    ref: Text | None = None
+    """Its name where it is made: the model's name, the Dagster asset key (`a/b`), the table's name, the SQL file."""
+    description: Text | None = None
+    documentation: Text | None = None
+    """Longer text in Markdown."""
+    tags: tuple[Label, ...] = ()
+    location: Text | None = None
+    """Where its rows are, for those who read files or tables by path."""
+    closed: bool = False
+    """Columns outside the contract are an error."""
+    freshness: AssetFreshness | None = None
+    columns: tuple[ColumnContract, ...] = ()
+
+
+class Entity(Shape):
+    """A thing of the world that rows tell of, and the columns that identify it."""
+
+    name: Name
+    description: Text | None = None
+    keys: tuple[ColumnRef, ...] = ()
+
+
+class Measure(Shape):
+    """A quantity with its unit; an amount of money has a currency."""
+
+    name: Name
+    column: ColumnRef | None = None
+    description: Text | None = None
+    unit: Text | None = None
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$", examples=["EUR"])] | None = None
+    aggregation: Literal["sum", "avg", "min", "max", "count", "count_distinct", "none"] | None = None
+    """How the measure may be rolled up."""
+
+
+class Semantics(Shape):
+    """What a row stands for."""
+
+    grain: Text | None = None
+    """One row per what, such as `one row per airline and month`."""
+    meaning: Text | None = None
+    entities: tuple[Entity, ...] = ()
+    measures: tuple[Measure, ...] = ()
+
+
+class Freshness(Shape):
+    """The greatest age of the product as a whole."""
+
+    max_age: Duration
+    schedule: Text | None = None
+    """When it is expected to be made, in words or as cron."""
+
+
+class SqlTest(Shape):
+    """One read-only SELECT over the product's assets that returns the rows that are wrong: none is a pass."""
+
+    id: Name
+    kind: Literal["sql"]
+    severity: TestSeverity
+    asset: Name | None = None
+    description: Text | None = None
+    sql: Text
+    dialect: Word | None = None
+
+
+class DbtTest(Shape):
+    """A test of the dbt project, by its name or unique id in the manifest."""
+
+    id: Name
+    kind: Literal["dbt"]
+    severity: TestSeverity
+    asset: Name | None = None
+    description: Text | None = None
+    ref: Text
+
+
+class NotNull(Shape):
+    """No null in the columns."""
+
+    type: Literal["not_null"]
+    columns: Annotated[tuple[ColumnName, ...], Field(min_length=1)]
+
+
+class Unique(Shape):
+    """No two rows agree on all of the columns."""
+
+    type: Literal["unique"]
+    columns: Annotated[tuple[ColumnName, ...], Field(min_length=1)]
+
+
+class AcceptedValues(Shape):
+    """Every value that is not null is one of `values`."""
+
+    type: Literal["accepted_values"]
+    column: ColumnName
+    values: Annotated[tuple[str | int | float | bool, ...], Field(min_length=1)]
+
+
+class Range(Shape):
+    """Every value that is not null lies between `min` and `max`, both included; one of them may be absent.
+
+    Bounds of dates and timestamps are texts.
+    """
+
+    type: Literal["range"]
+    column: ColumnName
+    min: float | int | str | None = None
+    max: float | int | str | None = None
+
+
+class Regex(Shape):
+    """Every value that is not null matches `pattern` as a whole."""
+
+    type: Literal["regex"]
+    column: ColumnName
+    pattern: Text
+
+
+class RowCount(Shape):
+    """The table has between `min` and `max` rows, both included; one of them may be absent."""
+
+    type: Literal["row_count"]
+    min: Annotated[int, Field(ge=0)] | None = None
+    max: Annotated[int, Field(ge=0)] | None = None
+
+
+class FreshnessCheck(Shape):
+    """The latest value of `column` is at most `max_age` old."""
+
+    type: Literal["freshness"]
+    column: ColumnName
+    max_age: Duration
+
+
+class Referential(Shape):
+    """Every value of `columns` that is not null is found in the columns `to`, all of one asset."""
+
+    type: Literal["referential"]
+    columns: Annotated[tuple[ColumnName, ...], Field(min_length=1)]
+    to: Annotated[tuple[ColumnRef, ...], Field(min_length=1)]
+
+
+class Custom(Shape):
+    """A condition in the Strata language that holds for every row."""
+
+    type: Literal["custom"]
+    expression: Annotated[str, Field(min_length=1, max_length=4000, examples=["late <= flights"])]
+
+
+Expectation = Annotated[
+    NotNull | Unique | AcceptedValues | Range | Regex | RowCount | FreshnessCheck | Referential | Custom,
+    Field(discriminator="type"),
+]
+
+
+class ExpectationTest(Shape):
+    """An expectation about an asset's rows."""
+
+    id: Name
+    kind: Literal["expectation"]
+    severity: TestSeverity
+    asset: Name
+    description: Text | None = None
+    expectation: Expectation
+
+
+Test = Annotated[SqlTest | DbtTest | ExpectationTest, Field(discriminator="kind")]
+
+
+class Upstream(Shape):
+    """What the product is made of: another product, or an asset outside of any product."""
+
+    product: ProductId | None = None
+    asset: Text | None = None
+    version: Text | None = None
+    """The versions that it was made for, such as `1.x`."""
+    description: Text | None = None
+
+
+class Lineage(Shape):
+    """Where the product's rows come from."""
+
+    upstream: tuple[Upstream, ...] = ()
+
+
+class Retention(Shape):
+    """How long rows are kept."""
+
+    period: Duration
+    basis: Text | None = None
+
+
+class MaskingIntent(Shape):
+    """A column and what readers without clearance see of it."""
+
+    column: ColumnRef
+    rule: Annotated[str, Field(pattern=r"^(hash|null|drop|partial|partial\([1-9][0-9]?\))$")]
+
+
+class Governance(Shape):
+    """What is intended; the policy engine enforces it."""
+
+    classification: Label | None = None
+    """The least sensitive level that the product as a whole may be handled at."""
+    retention: Retention | None = None
+    masking: tuple[MaskingIntent, ...] = ()
+    residency: tuple[Annotated[str, Field(pattern=r"^[A-Z]{2,3}(-[A-Z0-9]{1,8})*$", examples=["EU"])], ...] = ()
+    lawful_basis: LawfulBasis | None = None
+    availability: Annotated[float, Field(gt=0, le=100)] | None = None
+    """Percent of the time that the product can be read."""
+
+
+class AgentConstraints(Shape):
+    """What bounds an agent."""
+
+    row_limit: Annotated[int, Field(gt=0)] | None = None
+    columns: tuple[ColumnRef, ...] = ()
+    """Only these columns; empty means all."""
+    max_classification: Label | None = None
+    masked: bool | None = None
+    """Classified columns are seen masked only."""
+    requires_approval: bool | None = None
+    """A person approves each use."""
+
+
+class AgentPermission(Shape):
+    """What an agent may do with the product, for what."""
+
+    agent: Annotated[str, Field(pattern=r"^[A-Za-z0-9_*][A-Za-z0-9_.*:/@-]*$", max_length=128, examples=["analyst"])]
+    actions: Annotated[tuple[AgentAction, ...], Field(min_length=1)]
+    assets: tuple[Name, ...] = ()
+    """Only these assets; empty means all."""
+    purpose: Text | None = None
+    constraints: AgentConstraints = AgentConstraints()
+    expires: Day | None = None
+
+
+class Approval(Shape):
+    """Somebody allowed a change; it holds as long as the change is the same (its fingerprint)."""
+
+    kind: ApprovalKind
+    by: Text
+    at: Day
+    changes: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^[0-9a-f]{12,64}$", examples=["9f86d081884c"])], ...], Field(min_length=1)
+    ]
+    """Fingerprints, as `contract-engine validate` prints them: twelve digits or more."""
+    note: Text | None = None
+
+
+class Rename(Shape):
+    """A column that has another name now; with `alias` the old name still works."""
+
+    asset: Name
+    before: ColumnName
+    after: ColumnName
+    alias: bool = False
+
+
+class DeprecationWindow(Shape):
+    """Until when the version before stays readable."""
+
+    announced: Day
+    sunset: Day
+
+
+class Compatibility(Shape):
+    """What goes with a change that breaks those who read the product."""
+
+    approvals: tuple[Approval, ...] = ()
+    consumer_impact: Text | None = None
+    migration_notes: Text | None = None
+    deprecation: DeprecationWindow | None = None
+    renames: tuple[Rename, ...] = ()
+    meaning_unchanged: tuple[Literal["grain", "meaning"], ...] = ()
+    """Declares that a new wording of the grain or the meaning says the same as before."""
+
+
+class AuthoredContract(Shape):
+    """A data product contract as its owner writes it."""
+
+    model_config = ConfigDict(title="Data product contract, authored, v0")
+
+    apiVersion: Literal["strata/v0"]  # noqa: N815
+    kind: Literal["DataProductContract"]
+    id: ProductId
+    """`<domain>.<product>`, which is also where the contract lies: `contracts/<domain>/<product>/contract.yaml`."""
+    name: Text
+    version: SemVer
+    """Semantic version; below 1.0.0 the product is a draft and may break."""
+    status: Status
+    layer: Word
+    """A layer of `strata.toml`: by default bronze, silver or gold."""
+    domain: Word
+    owner: Owner
+    purpose: Text | None = None
+    usage: Usage | None = None
+    assets: Annotated[tuple[Asset, ...], Field(min_length=1)]
+    semantics: Semantics | None = None
+    freshness: Freshness | None = None
+    tests: tuple[Test, ...] = ()
+    lineage: Lineage | None = None
+    governance: Governance | None = None
+    agent_permissions: tuple[AgentPermission, ...] = ()
+    compatibility: Compatibility | None = None
+    extensions: dict[str, Any] = Field(default_factory=dict)
+    """Anything else: kept, shown, not interpreted."""
+
+
+class Fragment(Shape):
+    """Metadata beside an asset: it fills gaps of the contract of `product`, and never overwrites it (Seed 2,
+    "Asset-Local Fragments"). It names its target: the product, or an asset of one by id or `ref`, or both."""
+
+    model_config = ConfigDict(title="Data product contract, fragment, v0")
+
+    product: ProductId | None = None
+    asset: Text | None = None
+    kind: AssetKind | None = None
+    ref: Text | None = None
+    description: Text | None = None
+    documentation: Text | None = None
+    tags: tuple[Label, ...] = ()
+    location: Text | None = None
+    freshness: AssetFreshness | None = None
+    columns: tuple[ColumnContract, ...] = ()
+    tests: tuple[Test, ...] = ()
+    lineage: Lineage | None = None

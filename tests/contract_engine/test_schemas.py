@@ -1,0 +1,129 @@
+"""The JSON Schemas are those of the models, and say the same of a document as the models do."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+import pytest
+from pydantic import ValidationError
+
+from strata_core.contract_engine import schemas
+from strata_core.contract_engine.authored import AuthoredContract
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTRACT: dict[str, Any] = {
+    "apiVersion": "strata/v0",
+    "kind": "DataProductContract",
+    "id": "shop.orders",
+    "name": "Orders",
+    "version": "1.0.0",
+    "status": "active",
+    "layer": "gold",
+    "domain": "shop",
+    "owner": {"team": "orders"},
+    "assets": [{"id": "orders", "kind": "table", "columns": [{"name": "order_id", "type": "int64"}]}],
+    "tests": [
+        {
+            "id": "keys",
+            "kind": "expectation",
+            "severity": "blocking",
+            "asset": "orders",
+            "expectation": {"type": "unique", "columns": ["order_id"]},
+        },
+        {"id": "none", "kind": "sql", "severity": "degrading", "sql": "select 1 from orders"},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", [schemas.AUTHORED, schemas.FRAGMENT, schemas.RUNTIME_VIEW])
+def test_the_schema_files_are_those_of_the_models(name: str) -> None:
+    found = (ROOT / "schemas" / name).read_text(encoding="utf-8")
+    assert found == schemas.generated()[name], "run: python -m strata_core.contract_engine.schemas"
+
+
+@pytest.mark.parametrize("name", [schemas.AUTHORED, schemas.FRAGMENT, schemas.RUNTIME_VIEW])
+def test_the_schema_files_are_json_schema_2020_12(name: str) -> None:
+    schema = schemas.read_schema(name)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def changed(path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+    """`CONTRACT` with another value at `path`; `...` takes it out."""
+    document = copy.deepcopy(CONTRACT)
+    here: Any = document
+    for step in path[:-1]:
+        here = here[step]
+    if value is ...:
+        del here[path[-1]]
+    else:
+        here[path[-1]] = value
+    return document
+
+
+WRONG = [
+    (("owner",), ...),
+    (("owner",), None),
+    (("owner",), {"team": " "}),
+    (("color",), "red"),
+    (("version",), "1.0"),
+    (("version",), 1.0),
+    (("id",), "../orders"),
+    (("id",), "Shop.Orders"),
+    (("status",), "live"),
+    (("assets",), []),
+    (("assets", 0, "columns", 0, "enum"), "a"),
+    (("assets", 0, "columns", 0, "enum"), []),
+    (("assets", 0, "columns", 0, "nullable"), "no"),
+    (("assets", 0, "columns", 0, "colour"), "red"),
+    (("assets", 0, "columns", 0, "derived_from"), {"columns": ["orders"]}),
+    (("tests", 0, "severity"), "fatal"),
+    (("tests", 0, "kind"), "python"),
+    (("tests", 0, "expectation"), {"type": "unique"}),
+    (("tests", 0, "expectation"), {"type": "unique", "columns": []}),
+    (("tests", 0, "expectation"), {"type": "uniqe", "columns": ["order_id"]}),
+    (("tests", 1, "sql"), ...),
+    (("freshness",), {"max_age": "soon"}),
+    (("governance",), {"lawful_basis": "because"}),
+    (("agent_permissions",), [{"agent": "a", "actions": ["delete"]}]),
+    (("agent_permissions",), [{"agent": "a", "actions": []}]),
+]
+RIGHT = [
+    (("extensions",), {"color": ["red", 1, None]}),
+    (("status",), "retired"),
+    (("freshness",), {"max_age": "24h"}),
+    (("assets", 0, "columns", 0, "derived_from"), {"columns": ["shop.raw/lines.order_id", "orders.order id"]}),
+]
+
+
+def verdicts(document: dict[str, Any]) -> tuple[bool, bool, bool]:
+    """What the fast validator, the reference and the model say."""
+    schema = schemas.read_schema(schemas.AUTHORED)
+    try:
+        AuthoredContract.model_validate(document, strict=False)
+        typed = True
+    except ValidationError:
+        typed = False
+    fast = jsonschema_rs.Draft202012Validator(schema).is_valid(document)
+    return fast, jsonschema.Draft202012Validator(schema).is_valid(document), typed
+
+
+@pytest.mark.parametrize(("path", "value"), RIGHT)
+def test_right_documents_pass_everywhere(path: tuple[str | int, ...], value: Any) -> None:
+    assert verdicts(changed(path, value)) == (True, True, True)
+
+
+@pytest.mark.parametrize(("path", "value"), WRONG)
+def test_wrong_documents_fail_by_both_validators(path: tuple[str | int, ...], value: Any) -> None:
+    fast, reference, typed = verdicts(changed(path, value))
+    assert (fast, reference) == (False, False)
+    # A model reads `no` as false, and takes null for what may be left out; the schema comes first.
+    assert not typed or value in (None, "no")
+
+
+def test_no_field_that_may_be_left_out_may_be_null() -> None:
+    assert verdicts(changed(("purpose",), None))[:2] == (False, False)
