@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from ..diagnostics import Diagnostic, Report, Span
+from ..diagnostics.diagnostic import Suggestion, wrapping
 from ..language import ast
 from ..relation.expressions import Expr, call, cast, literal
 from ..types import Bool, Decimal, Money, Unknown
@@ -145,8 +146,17 @@ def resolved(
     except SignatureError as error:
         at_fault = error.argument is not None and error.argument < len(nodes)
         place = nodes[error.argument or 0].span if at_fault else span
-        context.report(Diagnostic(error.code, error.message, place, fix=error.fix or fix))
+        changes = _cast_of(error, nodes)
+        context.report(Diagnostic(error.code, error.message, place, fix=error.fix or fix, suggestions=changes))
         return None
+
+
+def _cast_of(error: SignatureError, nodes: Sequence[ast.Expr]) -> tuple[Suggestion, ...]:
+    """The cast of an operand that mends the call."""
+    if error.cast is None or error.cast[0] >= len(nodes):
+        return ()
+    position, type_ = error.cast
+    return (wrapping(f"cast it to {type_}", nodes[position].span, "cast(", f', "{type_}")'),)
 
 
 def exact(nodes: Sequence[ast.Expr], values: Sequence[Expr]) -> Sequence[Expr]:

@@ -21,6 +21,7 @@ from ..relation.schema import Column, Schema
 from ..types import UNKNOWN, Date, Float64, Inferred, Int64, Timestamp, Unknown, ValueType
 from .compiled import CompiledModel
 from .fields import freshness_of
+from .mending import mended
 from .names import unknown
 from .order import reads
 from .scope import Table
@@ -55,7 +56,8 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
     if freshness is not None and freshness.column is not None and rows.scope.complete:
         _check_instant(freshness.column, output, found)
     conformance = _conformance(model, output, rows, contract) if contract is not None else None
-    found += conformance.diagnostics if conformance is not None else ()
+    if conformance is not None and contract is not None:
+        found += mended(conformance.diagnostics, model, contract, around)
     if not rows.scope.outputs and rows.scope.complete and not has_errors(found):
         message = f"the model `{model.name}` has no columns"
         found.append(Diagnostic("E071", message, model.name.span, fix="choose some with `select { … }`"))

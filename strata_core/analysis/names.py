@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..diagnostics import Diagnostic, Related, Span
+from ..diagnostics.diagnostic import replacement
 from ..diagnostics.suggest import nearest
 from ..language import ast
+from ..language.names import spelled
 
 MAX_LISTED = 8
 
@@ -15,7 +17,9 @@ def unknown(code: str, message: str, name: ast.Name, candidates: Collection[str]
     """The diagnostic for `name`, which is none of `candidates`; without a near one it says what there is, or `fix`."""
     near = nearest(name.text, candidates)
     if near is not None:
-        return Diagnostic(code, message, name.span, label=f"did you mean `{near}`?", fix=f"write `{near}`")
+        change = replacement(name.span, spelled(near))
+        label = f"did you mean `{near}`?"
+        return Diagnostic(code, message, name.span, label=label, fix=f"write `{near}`", suggestions=(change,))
     return Diagnostic(code, message, name.span, fix=fix or listed(candidates))
 
 

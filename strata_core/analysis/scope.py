@@ -10,7 +10,9 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from ..diagnostics import Diagnostic, Report
+from ..diagnostics.diagnostic import replacement
 from ..language import ast
+from ..language.names import spelled
 from ..relation.nodes import Relation
 from .names import listed, unknown
 
@@ -108,12 +110,16 @@ def _unknown_bare(scope: Scope, ref: ast.ColumnRef) -> Diagnostic:
     name = ref.name.text
     holders = [table for table, columns in scope.tables.items() if name in columns]
     if len(holders) > 1:
-        spelled = " or ".join(f"`{h}.{name}`" for h in holders)
-        return Diagnostic("E022", f"`{name}` is ambiguous", ref.span, label=f"{spelled}?", fix=f"write {spelled}")
+        either = " or ".join(f"`{h}.{name}`" for h in holders)
+        changes = tuple(replacement(ref.span, f"{spelled(h)}.{spelled(name)}") for h in holders)
+        message = f"`{name}` is ambiguous"
+        return Diagnostic("E022", message, ref.span, label=f"{either}?", fix=f"write {either}", suggestions=changes)
     if holders:
         written = f"{holders[0]}.{name}"
         message = f"`{name}` is a column of the joined table `{holders[0]}`"
-        return Diagnostic("E021", message, ref.span, label=f"did you mean `{written}`?", fix=f"write `{written}`")
+        change = replacement(ref.span, f"{spelled(holders[0])}.{spelled(name)}")
+        label = f"did you mean `{written}`?"
+        return Diagnostic("E021", message, ref.span, label=label, fix=f"write `{written}`", suggestions=(change,))
     return unknown("E021", f"no column `{name}`{_reduced(scope)}", ref.name, [*scope.lets, *scope.outputs])
 
 

@@ -37,6 +37,16 @@ class Span:
         """The stretch from the start of this span to the end of `other`, in the same file."""
         return replace(self, end_line=other.end_line, end_column=other.end_column)
 
+    @property
+    def start(self) -> Span:
+        """The empty span before it."""
+        return replace(self, end_line=self.line, end_column=self.column)
+
+    @property
+    def end(self) -> Span:
+        """The empty span behind it."""
+        return replace(self, line=self.end_line, column=self.end_column)
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
 
@@ -50,13 +60,40 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """`text` in the place of what stands at `span`; where the span is empty, it is put in there."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A change of the source text that mends a finding, for editors and `--format json`: `title` says it in words."""
+
+    title: str
+    edits: tuple[Edit, ...]
+
+
+def replacement(span: Span, text: str) -> Suggestion:
+    """The suggestion to write `text` at `span`."""
+    return Suggestion(f"write `{text}`", (Edit(span, text),))
+
+
+def wrapping(title: str, span: Span, before: str, after: str) -> Suggestion:
+    """The suggestion to put something around what stands at `span`."""
+    return Suggestion(title, (Edit(span.start, before), Edit(span.end, after)))
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding: a stable code, a place, what is wrong (`message`), and how to fix it (`fix`).
 
     `span` is absent only where no source text exists (a missing file, an unreadable store).
     `label` is the short remark printed under the marked operand. `field_path` names a place inside
     a structured document or table (`contracts.PaidOrders.amount`). `blocking` says that it blocks although it is no
-    error, or that it does not although it is one; None leaves that to the severity.
+    error, or that it does not although it is one; None leaves that to the severity. `suggestions` are fixes that a
+    program can make.
     """
 
     code: str
@@ -69,6 +106,7 @@ class Diagnostic:
     related: tuple[Related, ...] = ()
     field_path: str | None = None
     blocking: bool | None = None
+    suggestions: tuple[Suggestion, ...] = ()
 
     @property
     def blocks(self) -> bool:

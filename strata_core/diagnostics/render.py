@@ -44,9 +44,9 @@ def render_json(diagnostics: Iterable[Diagnostic]) -> str:
     """The findings as a JSON array, one object each, in the order given. The shape is stable:
 
     `code`, `severity` ("error", "warning", "info"), `message`, `span`, `label`, `fix`, `notes` (strings),
-    `related` (objects of `span` and `message`), `field_path`, `blocks` (whether it blocks publication or promotion).
-    What is absent is null. A span has `file`, `line`, `column`, `end_line`, `end_column`, counted from 1 in code
-    points, the end exclusive.
+    `related` (objects of `span` and `message`), `field_path`, `blocks` (whether it blocks publication or promotion),
+    `suggestions` (objects of `title` and `edits`, which are objects of `span` and `text`). What is absent is null.
+    A span has `file`, `line`, `column`, `end_line`, `end_column`, counted from 1 in code points, the end exclusive.
     """
     return json.dumps([_plain(diagnostic) for diagnostic in diagnostics], indent=2)
 
@@ -63,6 +63,10 @@ def _plain(diagnostic: Diagnostic) -> dict[str, Any]:
         "related": [{"span": _plain_span(r.span), "message": r.message} for r in diagnostic.related],
         "field_path": diagnostic.field_path,
         "blocks": diagnostic.blocks,
+        "suggestions": [
+            {"title": s.title, "edits": [{"span": _plain_span(e.span), "text": e.text} for e in s.edits]}
+            for s in diagnostic.suggestions
+        ],
     }
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, get_args
 
 from ..diagnostics import Diagnostic, Related
+from ..diagnostics.diagnostic import Edit, Suggestion, replacement
 from ..diagnostics.suggest import nearest
 from . import ast
 from .lalr import accepted
@@ -70,22 +71,29 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
     before = tokens[at - 1] if at else None
     if before is not None and (word := _misspelled(before, accepted(kinds[:-1], tables), tables)):
         span = lines.span(before.start, before.end)
-        return Diagnostic("E001", f"unknown word `{before.text}`", span, fix=f"did you mean `{word}`?")
+        change = replacement(span, word)
+        message = f"unknown word `{before.text}`"
+        return Diagnostic("E001", message, span, fix=f"did you mean `{word}`?", suggestions=(change,))
     expected = accepted(kinds, tables)
-    fix = _fix(tokens, at, token, expected, tables)
+    fix, text = _fix(tokens, at, token, expected, tables)
+    place = lines.span(token.start, token.end)
+    changes: tuple[Suggestion, ...] = () if text is None else (replacement(place, text),)
     related: tuple[Related, ...] = ()
     if at == len(tokens) and (bracket := _unclosed(tokens, tables)):
-        fix = f"add `{_CLOSING[bracket.text]}`"
-        place = lines.span(bracket.start, bracket.end)
-        related = (Related(place, f"this `{bracket.text}` is not closed"),)
+        closer = _CLOSING[bracket.text]
+        fix = f"add `{closer}`"
+        related = (Related(lines.span(bracket.start, bracket.end), f"this `{bracket.text}` is not closed"),)
+        end = lines.span(tokens[-1].end, tokens[-1].end)
+        changes = (Suggestion(fix, (Edit(end, f"\n{closer}" if closer == "}" else closer),)),)
     return Diagnostic(
         "E001",
         f"expected {_either(_phrases(expected, tables))}, found {_found(token, tables)}",
-        lines.span(token.start, token.end),
+        place,
         label="unexpected",
         fix=fix,
         notes=string_note(tokens[: at + 1], lines),
         related=related,
+        suggestions=changes,
     )
 
 
@@ -165,31 +173,35 @@ class _Found(NamedTuple):
     expected: set[str]
 
 
-# What calls for which fix; the first that applies is given.
-_FIXES: tuple[tuple[Callable[[_Found], bool], str], ...] = (
-    (lambda f: f.text == "=" and "==" in f.expected, "`==` compares two values"),
-    (lambda f: f.text == "==" and "=" in f.expected, "`=` gives a name its value"),
-    (lambda f: (f.before, f.text) == ("<", ">"), "write `!=` for unequal"),
-    (lambda f: f.text == "not" and "in" in f.expected, "write `not` before the comparison: `not x in [1, 2]`"),
-    (lambda f: f.before == "->" and "contract" in f.expected, "write `-> contract` and the contract's name"),
+# What calls for which fix, and the text in place of the token where that is all; the first that applies is given.
+_FIXES: tuple[tuple[Callable[[_Found], bool], str, str | None], ...] = (
+    (lambda f: f.text == "=" and "==" in f.expected, "`==` compares two values", "=="),
+    (lambda f: f.text == "==" and "=" in f.expected, "`=` gives a name its value", "="),
+    (lambda f: (f.before, f.text) == ("<", ">"), "write `!=` for unequal", None),
+    (lambda f: f.text == "not" and "in" in f.expected, "write `not` before the comparison: `not x in [1, 2]`", None),
+    (lambda f: f.before == "->" and "contract" in f.expected, "write `-> contract` and the contract's name", None),
     (
         lambda f: {"=", "}"} <= f.expected and f.text in _OPERATORS,
         "give the output a name: `name = expression`",
+        None,
     ),
 )
 
 
-def _fix(tokens: Sequence[Token], at: int, token: Token, expected: set[str], tables: Tables) -> str | None:
+def _fix(
+    tokens: Sequence[Token], at: int, token: Token, expected: set[str], tables: Tables
+) -> tuple[str | None, str | None]:
+    """What helps, in words, and the text that stands right in the place of `token`."""
     after = tokens[at + 1].text if at + 1 < len(tokens) else ""
     found = _Found(tokens[at - 1].text if at else "", token.text, after, expected)
-    for applies, fix in _FIXES:
+    for applies, fix, text in _FIXES:
         if applies(found):
-            return fix
+            return fix, text
     if word := _misspelled(token, expected, tables):
-        return f"did you mean `{word}`?"
+        return f"did you mean `{word}`?", word
     if "IDENT" in expected and token.text in tables.keywords and after in (":", "=", ",", ".", "}", ")", "]"):
-        return f"`{token.text}` is a reserved word; as a name it is written in backquotes"
-    return None
+        return f"`{token.text}` is a reserved word; as a name it is written in backquotes", f"`{token.text}`"
+    return None, None
 
 
 def string_note(tokens: Sequence[Token], lines: Lines) -> tuple[str, ...]:

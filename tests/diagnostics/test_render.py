@@ -7,7 +7,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strata_core.diagnostics import Diagnostic, Related, Severity, Span
+from strata_core.diagnostics import Diagnostic, Edit, Related, Severity, Span, Suggestion
 from strata_core.diagnostics.render import render_json, render_text
 
 SOURCE = """\
@@ -169,8 +169,9 @@ def test_characters_that_steer_a_terminal_are_made_visible():
 
 def test_json_has_a_stable_shape():
     found = Diagnostic(
-        "E012", "é", span(1, 2, 3, 4), Severity.WARNING, "l", "f", ("n",), (Related(span(5, 6, 7, 8), "r"),), "p"
-    )
+        "E012", "é", span(1, 2, 3, 4), Severity.WARNING, "l", "f", ("n",), (Related(span(5, 6, 7, 8), "r"),), "p",
+        suggestions=(Suggestion("t", (Edit(span(1, 2, 1, 2), "x"),)),),
+    )  # fmt: skip
     assert json.loads(render_json([found, Diagnostic("E092", "m")])) == [
         {
             "code": "E012",
@@ -185,6 +186,17 @@ def test_json_has_a_stable_shape():
             ],
             "field_path": "p",
             "blocks": False,
+            "suggestions": [
+                {
+                    "title": "t",
+                    "edits": [
+                        {
+                            "span": {"file": "m.strata", "line": 1, "column": 2, "end_line": 1, "end_column": 2},
+                            "text": "x",
+                        }
+                    ],
+                }
+            ],
         },
         {
             "code": "E092",
@@ -197,6 +209,7 @@ def test_json_has_a_stable_shape():
             "related": [],
             "field_path": None,
             "blocks": True,
+            "suggestions": [],
         },
     ]
 

@@ -5,7 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..inferred import Inferred
-from ..values import BOOL, STRING, Array, Bool, Date, Json, Map, Money, String, Struct, Timestamp, Unknown, ValueType
+from ..values import (
+    BOOL,
+    STRING,
+    TIMESTAMP,
+    Array,
+    Bool,
+    Date,
+    Decimal,
+    Int64,
+    Json,
+    Map,
+    Money,
+    String,
+    Struct,
+    Timestamp,
+    Unknown,
+    ValueType,
+)
 from .operands import SYMBOLS, adapt_literals, comparable, operator
 from .shapes import pattern
 from .signature import Argument, Example, Resolution, Rule, SignatureError, any_nullable
@@ -30,6 +47,7 @@ def _comparison(name: str) -> Rule:
 
 def _incomparable(name: str, left: Argument, right: Argument) -> SignatureError:
     code, fix = "E051", "compare two numbers, or two values of one type"
+    cast: tuple[int, ValueType] | None = None
     match left.type, right.type:
         case Money(), Money():
             code, fix = "E052", f"convert first: `convert(x, rate, {left.type.currency})`"
@@ -38,16 +56,19 @@ def _incomparable(name: str, left: Argument, right: Argument) -> SignatureError:
             number = right if money is left.type else left
             text = number.constant.value if number.constant else "x"
             fix = f'cast the number: `cast({text}, "{money}")`'
+            cast = (1 if money is left.type else 0, money) if isinstance(number.type, Int64 | Decimal) else None
         case (Date() | Timestamp(), String()) | (String(), Date() | Timestamp()):
             target = right.type if isinstance(left.type, String) else left.type
             fix = f'cast the string: `cast(x, "{target}")`'
+            cast = (0 if isinstance(left.type, String) else 1, target)
         case (Date(), Timestamp()) | (Timestamp(), Date()):
             fix = 'cast the date: `cast(x, "timestamp")`'
+            cast = (0 if isinstance(left.type, Date) else 1, TIMESTAMP)
         case (Array() | Map() | Struct() | Json(), _):
             fix = "only scalar values are compared"
         case _:
             pass
-    return SignatureError(code, f"`{SYMBOLS[name]}` cannot compare {left.type} and {right.type}", 1, fix)
+    return SignatureError(code, f"`{SYMBOLS[name]}` cannot compare {left.type} and {right.type}", 1, fix, cast=cast)
 
 
 def _logical(name: str) -> Rule:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import decimal
 from dataclasses import replace
 
-from ..lattice import least_upper_bound
+from ..lattice import castable, least_upper_bound
 from ..values import (
     FLOAT64,
     MAX_PRECISION,
@@ -153,6 +153,7 @@ def branch_type(branches: list[tuple[int, Argument]]) -> ValueType:
                 f"{left.type} and {right.type} have no common type",
                 position,
                 f'cast one of them, as in `cast(x, "{left.type}")`',
+                cast=(position, left.type) if castable(right.type, left.type) and not both_money else None,
             )
         constant = common.constant if common.constant == branch.constant else None
         common = Argument(replace(left.inferred, type=bound), constant)

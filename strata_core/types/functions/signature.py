@@ -53,14 +53,26 @@ class Resolution:
 
 
 class SignatureError(Exception):
-    """No reading of a call exists. `argument` counts from 0 and is `None` where the whole call is at fault."""
+    """No reading of a call exists. `argument` counts from 0 and is `None` where the whole call is at fault.
 
-    def __init__(self, code: str, message: str, argument: int | None = None, fix: str | None = None) -> None:
+    `cast` is an argument and the type to which casting it mends the call.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        argument: int | None = None,
+        fix: str | None = None,
+        *,
+        cast: tuple[int, ValueType] | None = None,
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.argument = argument
         self.fix = fix
+        self.cast = cast
 
 
 class Kind(StrEnum):
