@@ -18,6 +18,7 @@ from ..language import ast
 from ..relation.expressions import Expr, SortKey
 from ..relation.nodes import Relation
 from ..relation.schema import Column
+from .cells import CellValue
 
 ResourceKind = Literal["csv", "parquet", "duckdb", "dbt", "table"]
 OptionValue = str | int | float | bool | None
@@ -100,6 +101,34 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
+class LiteralRows:
+    """The rows of a literal table: a value for each of `columns`, and where each row is written."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[CellValue, ...], ...]
+    spans: tuple[Span, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class UnitTest:
+    """A `test` that brings its own rows: what `model` makes of those `given` must be `expected` (E089).
+
+    `given` names sources and models; `through` the models that are computed from them on the way, each after what it
+    reads, `model` last. `expected` names the columns that are compared; its rows stand in order where the model sorts.
+    `expectations` are asked of the rows that the model makes.
+    """
+
+    model: str
+    title: str
+    given: Mapping[str, LiteralRows]
+    through: tuple[str, ...]
+    expected: LiteralRows | None
+    expectations: tuple[Expectation, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Pipeline:
     """Models that are built together, and where their sources are in this pipeline's environment."""
 
@@ -125,3 +154,4 @@ class CompiledProject:
     broken: frozenset[str]
     diagnostics: tuple[Diagnostic, ...]
     expectations: tuple[Expectation, ...] = ()
+    unit_tests: tuple[UnitTest, ...] = ()

@@ -32,7 +32,7 @@ def compile_project(modules: Sequence[ast.Module]) -> CompiledProject:
     sources, tables = _sources(declared, domains, found)
     models, broken = _models(declared, domains, contracts, sources, tables, found)
     pipelines = {n: _pipeline(p, declared, found.append) for n, p in declared.pipelines.items()}
-    expectations = resolve_tests(declared, models, Surroundings(tables, domains, None, found.append))
+    tests = resolve_tests(declared, models, Surroundings(tables, domains, None, found.append))
     return CompiledProject(
         models,
         sources,
@@ -40,7 +40,8 @@ def compile_project(modules: Sequence[ast.Module]) -> CompiledProject:
         pipelines,
         frozenset(broken),
         in_order(found),
-        expectations,
+        tests.expectations,
+        tests.units,
     )
 
 

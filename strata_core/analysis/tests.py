@@ -11,7 +11,7 @@ Codes: E020, E021, E027 (no such model), E053, and those of expressions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..diagnostics import Span
 from ..language import ast
@@ -20,23 +20,31 @@ from ..relation.canonical import canonical
 from ..relation.expressions import Expr, call
 from ..relation.nodes import Item, JoinKind, Relation
 from .aggregates import group_rows
-from .compiled import CompiledModel, Expectation
+from .compiled import CompiledModel, Expectation, UnitTest
 from .declarations import Declarations
 from .expressions import predicate, resolved, typed
 from .names import unknown
 from .scope import fresh, scope_of
 from .state import Rows, Surroundings, context
 from .tables import find_table
+from .unit_tests import unit_test
 from .walk import aggregates_in
 
 PLACE = "an expectation"
 
 
-def resolve_tests(
-    declared: Declarations, models: Mapping[str, CompiledModel], around: Surroundings
-) -> tuple[Expectation, ...]:
-    """The sound expectations of sound models, in the order of their declaration."""
-    found: list[Expectation] = []
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """What `test` blocks ask: of published tables, and of the rows that they bring themselves."""
+
+    expectations: tuple[Expectation, ...]
+    units: tuple[UnitTest, ...]
+
+
+def resolve_tests(declared: Declarations, models: Mapping[str, CompiledModel], around: Surroundings) -> Tests:
+    """The sound tests of sound models, in the order of their declaration."""
+    asked: list[Expectation] = []
+    units: list[UnitTest] = []
     for test in declared.tests:
         if test.name.text not in declared.models:
             if test.name.text not in declared.broken_models:
@@ -44,11 +52,13 @@ def resolve_tests(
             continue
         table = around.tables[test.name.text]
         rows = Rows(table.relation, scope_of(table, test.name.text))
-        for expectation in test.expectations:
-            one = _expectation(test.name.text, expectation, rows, around)
-            if one is not None and test.name.text in models:
-                found.append(one)
-    return tuple(found)
+        found = [_expectation(test.name.text, e, rows, around) for e in test.expectations]
+        sound = tuple(e for e in found if e is not None) if test.name.text in models else ()
+        if not test.is_unit:
+            asked += sound
+        elif (unit := unit_test(test, sound, models, around)) is not None:
+            units.append(unit)
+    return Tests(tuple(asked), tuple(units))
 
 
 def _expectation(model: str, expectation: ast.Expectation, rows: Rows, around: Surroundings) -> Expectation | None:

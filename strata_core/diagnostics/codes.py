@@ -54,6 +54,7 @@ CODES = MappingProxyType(
         "E071": "statement is not valid here",
         "E072": "type is not valid",
         "E073": "project configuration is not valid",
+        "E074": "value does not fit its column",
         # E08x write pin, phase C (Seed 0 §5 C)
         "E080": "physical type differs from the contract",
         "E081": "null in a nonnull column",
@@ -64,6 +65,7 @@ CODES = MappingProxyType(
         "E086": "assertion violated",
         "E087": "join matched more rows than expected",
         "E088": "column in the data that a closed contract does not name",
+        "E089": "unit test failed",
         # E09x engines and store
         "E090": "computation failed",
         "E091": "engine out of resources",

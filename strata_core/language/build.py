@@ -293,6 +293,23 @@ def _pipeline(c: list[Any], span: Span, report: Report) -> ast.Pipeline:
     return ast.Pipeline(c[0], parts.get("env"), parts.get("models", ()), parts.get("sources", ()), span)
 
 
+def _test(c: list[Any], span: Span, report: Report) -> ast.Test:
+    name, *rest = c
+    parts = _clauses(rest, report)
+    title = next(iter(_all(rest, ast.Name)), None)
+    return ast.Test(name, title, _all(rest, ast.Expectation), _all(rest, ast.Given), parts.get("expect"), span)
+
+
+def _table(c: list[Any], span: Span, report: Report) -> ast.LiteralTable:
+    header, *rows = c
+    return ast.LiteralTable(header.value, tuple(rows), span)
+
+
+def _moment(c: list[Any], span: Span, report: Report) -> ast.Moment:
+    """The date, and the time behind a space."""
+    return ast.Moment("".join(c[:5]) + (" " + "".join(c[5:]) if c[5:] else ""), span)
+
+
 def _override(c: list[Any], span: Span, report: Report) -> ast.SourceOverride:
     return ast.SourceOverride(c[0], c[1].value if len(c) > 1 else (), span)
 
@@ -373,6 +390,16 @@ ACTIONS: dict[str, Action] = {
     "override": _override,
     "overrides": _list_clause("sources"),
     "pipeline": _pipeline,
-    "test": lambda c, span, report: ast.Test(c[0], tuple(c[1:]), span),
+    "test": _test,
     "expectation": _node(ast.Expectation),
+    "given": _node(ast.Given),
+    "expected": _clause("expect"),
+    "table": _table,
+    "header": _list_clause("header"),
+    "row": _tuple_node(ast.Row),
+    "moment": _moment,
+    "word": lambda c, span, report: c[0],
+    "cells": _tuple_node(ast.ListCell),
+    "record": _tuple_node(ast.Record),
+    "member": _node(ast.Member),
 }

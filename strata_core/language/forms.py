@@ -281,6 +281,72 @@ def _partition_by(tree: Tree) -> Doc:
     return _joined((word, *([] if _is(rest[0], ":") else [Leaf(":")]), *rest))
 
 
+def _table(tree: Tree) -> Doc:
+    """A table of literals: a line for each row, its columns below one another."""
+    opening, *rows, closing = tree.parts
+    lines = [_texts(row) for row in rows if isinstance(row, Tree)]
+    widths: dict[int, int] = {}
+    for line in lines:
+        for column, text in enumerate(line or ()):
+            widths[column] = max(widths.get(column, 0), len(text) if "\n" not in text else 0)
+    body: list[Doc] = []
+    for row, line in zip(rows, lines, strict=True):
+        assert isinstance(row, Tree)
+        body += [Line(hard=True, blank=blank(row)), doc(row) if line is None else _aligned(row, line, widths)]
+    assert isinstance(closing, Leaf)
+    for comment in closing.leading:
+        body += [Line(hard=True), Leading(Comment(comment.text, blank=comment.blank))]
+    return (doc(opening), Indent(tuple(body)), Line(hard=True), _leaf(Leaf("}", (), closing.trailing)))
+
+
+def _aligned(row: Tree, texts: Sequence[str], widths: Mapping[int, int]) -> Doc:
+    """A row whose only comments stand before and behind it."""
+    first, last = row.parts[0], row.parts[-1]
+    assert isinstance(first, Leaf)
+    assert isinstance(last, Leaf)
+    cells = "".join(f" {text.ljust(widths[column])} |" for column, text in enumerate(texts))
+    return (*leading(first), f"|{cells}", *(Trailing(comment) for comment in last.trailing))
+
+
+def _texts(row: Tree) -> list[str] | None:
+    """The cells of a row as they are written; None where comments stand between them."""
+    leaves = [*_all_leaves(row)]
+    if any(leaf.leading for leaf in leaves[1:]) or any(leaf.trailing for leaf in leaves[:-1]):
+        return None
+    return [_cell(part) for part in row.parts if isinstance(part, Tree)]
+
+
+def _cell(part: Part) -> str:
+    """A cell without comments, on one line."""
+    if isinstance(part, Leaf):
+        return part.text
+    parts = [_cell(p) for p in part.parts]
+    match part.rule:
+        case "cells" | "record":
+            opening, *inside, closing = parts
+            return opening + ", ".join(text for text in inside if text != ",") + closing
+        case "member":
+            name, _, value = parts
+            return f"{name}: {value}"
+        case "moment":
+            return " ".join(filter(None, ("".join(parts[:5]), "".join(parts[5:]))))
+        case _:
+            return "".join(parts)
+
+
+def _all_leaves(part: Part) -> Iterable[Leaf]:
+    if isinstance(part, Leaf):
+        yield part
+    else:
+        for inner in part.parts:
+            yield from _all_leaves(inner)
+
+
+def _moment(tree: Tree) -> Doc:
+    day, time = tree.parts[:5], tree.parts[5:]
+    return (_joined(day, glued=True), *((SPACE, _joined(time, glued=True)) if time else ()))
+
+
 _CALLED = _held(_ARGUMENTS)
 
 FORMS: Mapping[str, Form] = {
@@ -299,6 +365,16 @@ FORMS: Mapping[str, Form] = {
     "pipeline": _held(_BLOCK),
     "test": _held(_BLOCK),
     "expectation": _row,
+    "given": _row,
+    "expected": _row,
+    "table": _table,
+    "header": _row,
+    "row": _row,
+    "moment": _moment,
+    "word": _row,
+    "cells": _row,
+    "record": _row,
+    "member": _row,
     "env": _row,
     "models": _row,
     "overrides": _held(_RECORD),

@@ -2,9 +2,9 @@
 
 Its language is the parser's: what llama.cpp, llguidance or xgrammar let through is what scanner and parser accept
 (values are left to the checker: the range of numbers, keys given twice). Three things are made explicit that a
-scanner decides on its own: white space and comments may stand before each token, and must where two words would run
-together; no reserved word is an identifier; no rule is recursive at its left. With a `Vocabulary`, names of
-tables, columns, contracts and functions are those that exist, wherever one is referred to.
+scanner decides on its own: white space and comments may stand before each token, and must where two words, or two
+bars, would run together; no reserved word is an identifier; no rule is recursive at its left. With a `Vocabulary`,
+names of tables, columns, contracts and functions are those that exist, wherever one is referred to.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from .automata import Automaton, automata, minimal
 from .gbnf_names import Vocabulary, restricted, with_places
-from .gbnf_source import IN_WORD, OTHER, SLASH, START, Terminal, load, rule_name
+from .gbnf_source import BAR, IN_WORD, OTHER, SLASH, START, Terminal, load, rule_name
 from .tables import GRAMMAR
 
 ROOT = "root"
@@ -98,6 +98,8 @@ class _Spaced:
         if label in self.nets:
             return [(_Step("", "", (label, before, after)), after) for after in sorted(self.ends[label])]
         terminal = self.terminals[label]
+        if before == BAR and terminal.text.startswith('"|'):
+            return [(_Step("gap", terminal.text), terminal.ends)]
         if before != IN_WORD or not terminal.in_word:
             space = "slash-space" if before == SLASH else "space"
             return [(_Step(space, terminal.text), terminal.ends)]

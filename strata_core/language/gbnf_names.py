@@ -33,6 +33,8 @@ class Vocabulary:
 PLACES = {
     "models": "table",
     "test": "table",
+    "given": "table",
+    "header": "column",
     "from": "table",
     "join": "table",
     "cross_join": "table",

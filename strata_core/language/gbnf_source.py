@@ -11,7 +11,7 @@ from .tables import GRAMMAR
 
 START = "module"
 # What the text before a token ends with, as far as it matters to what may follow without a space.
-OTHER, IN_WORD, SLASH = "other", "word", "slash"
+OTHER, IN_WORD, SLASH, BAR = "other", "word", "slash", "bar"
 
 
 class Terminal(NamedTuple):
@@ -61,7 +61,7 @@ def rule_name(name: str) -> str:
 
 
 def _ends(character: str) -> str:
-    return IN_WORD if character in WORD else SLASH if character == "/" else OTHER
+    return IN_WORD if character in WORD else {"/": SLASH, "|": BAR}.get(character, OTHER)
 
 
 def _fixed(text: str) -> Terminal:

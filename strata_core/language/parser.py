@@ -94,7 +94,7 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
 
     Within brackets such a keyword begins a new declaration only first on its line and before a name: then a
     closing bracket is missing above it. Stray text between two declarations is one chunk. `test` may also be a
-    name: it begins a declaration where none is due, within brackets where a brace follows its name.
+    name: it begins a declaration where none is due, within brackets where a brace follows its name or title.
     """
     heads = {tables.keywords[word] for word in ("import", "source", "contract", "domain", "model", "pipeline", "test")}
     kind_of = {text: kind for kind, text in enumerate(tables.spelling) if text}
@@ -103,7 +103,8 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
     opening_brace, brace, arrow = kind_of["{"], kind_of["}"], kind_of["->"]
     test = tables.keywords["test"]
     name_follows = heads | {kind_of[c] for c in ".=:"}
-    names = {tables.kinds.index(kind) for kind in ("IDENT", "QUOTED", "STRING")}
+    string = tables.kinds.index("STRING")
+    names = {string, *(tables.kinds.index(kind) for kind in ("IDENT", "QUOTED"))}
     start, depth, deep, stray = 0, 0, None, False
     for i, token in enumerate(tokens[:-1]):
         kind = token.kind
@@ -111,7 +112,9 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
         if kind == test and head:
             before = tokens[i - 1].kind
             named = i - 1 == start if before == test else before in name_follows
-            head = tokens[min(i + 2, len(tokens) - 1)].kind == opening_brace if depth else not named
+            titled = tokens[i + 2].kind == string if i + 2 < len(tokens) else False
+            behind = tokens[min(i + 2 + titled, len(tokens) - 1)].kind
+            head = behind == opening_brace if depth else not named
         if head and (depth == 0 or (tokens[i + 1].kind in names and _first_on_line(text, token.start))):
             yield Chunk(tokens[start:i], token, deep)
             start, depth, deep = i, 0, None

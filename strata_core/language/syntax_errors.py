@@ -178,6 +178,11 @@ _FIXES: tuple[tuple[Callable[[_Found], bool], str, str | None], ...] = (
     (lambda f: f.text == "=" and "==" in f.expected, "`==` compares two values", "=="),
     (lambda f: f.text == "==" and "=" in f.expected, "`=` gives a name its value", "="),
     (lambda f: (f.before, f.text) == ("<", ">"), "write `!=` for unequal", None),
+    (
+        lambda f: f.text == "||" and "|" in f.expected,
+        "write `none` for an empty cell, and a space between two rows",
+        None,
+    ),
     (lambda f: f.text == "not" and "in" in f.expected, "write `not` before the comparison: `not x in [1, 2]`", None),
     (lambda f: f.before == "->" and "contract" in f.expected, "write `-> contract` and the contract's name", None),
     (

@@ -41,11 +41,11 @@ def run_tests(workspace: Workspace, engine: Engine, models: Collection[str] = ()
             raise StrataError(unknown_model(name, compiled))
     hidden = hidden_columns(compiled)
     live = workspace.store.environment(workspace.environment).head()
-    asked = [e for e in compiled.expectations if not models or e.model in models]
+    wanted = [e for e in compiled.expectations if not models or e.model in models]
     inputs: dict[str, TableInput] = {}
-    for name in sorted({t for e in asked for t in tables(e.broken)}):
+    for name in sorted({t for e in wanted for t in tables(e.broken)}):
         inputs[name] = _input(workspace, name, live)
-    return tuple(_tested(engine, e, inputs, hidden[e.model]) for e in asked)
+    return tuple(asked(engine, e, inputs, hidden[e.model]) for e in wanted)
 
 
 def _input(workspace: Workspace, name: str, live: EnvironmentVersion) -> TableInput:
@@ -65,7 +65,8 @@ def _input(workspace: Workspace, name: str, live: EnvironmentVersion) -> TableIn
     return ParquetTable(artifact.paths, columns)
 
 
-def _tested(engine: Engine, one: Expectation, inputs: Mapping[str, TableInput], hidden: Set[str]) -> Tested:
+def asked(engine: Engine, one: Expectation, inputs: Mapping[str, TableInput], hidden: Set[str]) -> Tested:
+    """One expectation asked of the rows in `inputs`; values of `hidden` columns are not shown."""
     read = {name: inputs[name] for name in tables(one.broken)}
     ((broken,),) = (row.values() for row in _rows(engine, _count(one.broken), read))
     assert isinstance(broken, int)

@@ -66,8 +66,13 @@ def open_workspace(
 
 def make_engine(project: Project) -> Engine:
     """The engine that the project's `strata.toml` names, with its limits."""
+    return named_engine(project, project.config.engine.name)
+
+
+def named_engine(project: Project, name: str) -> Engine:
+    """The engine of that name, with the limits of `strata.toml`."""
     config = project.config.engine
-    if config.name == "reference":
+    if name == "reference":
         from ..engines.reference.engine import ReferenceEngine
 
         return ReferenceEngine()

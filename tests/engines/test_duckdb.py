@@ -32,6 +32,7 @@ from strata_core.relation.nodes import AggregateItem, Item, JoinKind, Relation
 from strata_core.relation.schema import Column
 from strata_core.types import DATE, INT64, Inferred, parse_type
 from strata_core.types.functions import CATALOG, Kind
+from strata_core.types.physical import arrow_field
 
 ENGINE = DuckDBEngine()
 
@@ -304,3 +305,19 @@ SELECT
 FROM "step_1"
 ORDER BY
   "s" ASC"""
+
+
+def test_a_null_struct_with_a_field_that_is_never_null() -> None:
+    typed = columns(id="int64", one="struct<a: int64 nonnull, b: string>", many="array(struct<a: int64 nonnull>)")
+    rows = [
+        {"id": 1, "one": None, "many": None},
+        {"id": 2, "one": {"a": 1, "b": None}, "many": [{"a": 1}, None]},
+        {"id": 3, "one": None, "many": []},
+    ]
+    for some in (rows, rows[:1], rows[1:2]):
+        data = pa.Table.from_pylist(some, pa.schema([arrow_field(c.name, c.inferred) for c in typed]))
+        ordered = sort_rows(scan("t", typed), [SortKey(ref(scan("t", typed), "id"))])
+        found = ENGINE.execute(ordered, {"t": ArrowTable(data, typed)}).read_all()
+        assert found.to_pylist() == some
+        found.validate(full=True)
+        assert found.schema == data.schema

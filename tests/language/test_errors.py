@@ -79,6 +79,28 @@ def test_error_in_a_declaration(errors, text, error):
     assert errors(text) == [error]
 
 
+@pytest.mark.parametrize(
+    ("rows", "place", "fix"),
+    [
+        ("| a || b |", "||", "write `none` for an empty cell, and a space between two rows"),
+        ("| a | | f(1) |", "(", None),
+        ("| a | | 1 + 1 |", "+", None),
+        ("| |", "|", None),
+        ("", "}", None),
+    ],
+)
+def test_a_literal_table_that_is_none(rows, place, fix):
+    text = f'test m "t" {{ expect {{ {rows} }} }}'
+    (found,) = parse_module(text, "a").diagnostics
+    assert (found.code, found.fix) == ("E001", fix)
+    assert text[found.span.column - 1 : found.span.end_column - 1] == place
+
+
+def test_a_test_with_a_title_begins_a_declaration_where_a_bracket_is_missing():
+    result = parse_module('model m { from a filter (x\ntest m "t" { expect a }', "f")
+    assert kinds(result) == ["Broken m", "Test m"]
+
+
 def kinds(result: ParseResult) -> list[str]:
     return [f"{type(d).__name__} {getattr(d, 'name', '')}".strip() for d in result.module.declarations]
 

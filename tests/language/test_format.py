@@ -166,6 +166,42 @@ def test_the_style_of_statements(body, shown):
     assert formatted(f"model m {{ {body} }}") == f"model m {{\n  {shown}\n}}\n"
 
 
+LOOSE_TABLE = """\
+test m "t" { // the tables
+  given a { // what is read
+    | id | note | at | // header
+    | 1|"a|b"|2024-01 -31 10: 00|
+
+    # apart
+    | 22 | null | 2024-01-01 | | 3 | /* within */ "x" | none |
+    // end
+  }
+  expect { | id | l | r | | 1 | [ 1,2 , ] | {a : 1,"b c":2,} | }
+}
+"""
+TABLE = """\
+test m "t" {  // the tables
+  given a {  // what is read
+    | id | note  | at               |  // header
+    | 1  | "a|b" | 2024-01-31 10:00 |
+
+    # apart
+    | 22 | none  | 2024-01-01       |
+    | 3 | /* within */ "x" | none |
+    // end
+  }
+  expect {
+    | id | l      | r                |
+    | 1  | [1, 2] | {a: 1, "b c": 2} |
+  }
+}
+"""
+
+
+def test_the_columns_of_a_literal_table_stand_below_one_another():
+    assert formatted(LOOSE_TABLE) == TABLE
+
+
 def test_what_does_not_parse_is_left_alone():
     result = format_text("model m {\n  fitler a\n}\n", "a.strata")
     assert result.text is None

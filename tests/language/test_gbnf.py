@@ -457,7 +457,7 @@ def test_llama_cpp_has_no_more_to_keep_in_mind_the_deeper_a_program_nests():
 GIVING = {
     *("import", "source", "contract", "domain", "model", "pipeline", "env", "field", "plain_field", "property"),
     *("entry", "_value", "enum", "classification", "mask", "type", "type_field", "alias", "let", "assign", "expand"),
-    *("star", "keyword", "_limit", "_label", "identifier", "name", "plain_name", "_plain_name"),
+    *("word", "member", "star", "keyword", "_limit", "_label", "identifier", "name", "plain_name", "_plain_name"),
 }
 
 

@@ -120,6 +120,18 @@ def test_statements_end_where_the_next_keyword_begins(statements):
         ),
         ('test "a b" { expect x }', "Test(name=a b expectations=[Expectation(condition=x)])"),
         ("test test { expect test }", "Test(name=test expectations=[Expectation(condition=test)])"),
+        (
+            'test m "t" { given a { | x | y | | 1 | -2.50 | | none | given | } expect { | x | }; expect x > 0 }',
+            "Test(name=m title=t expectations=[Expectation(condition=(x > 0))] given=[Given(table=a "
+            "rows=LiteralTable(columns=[x, y] rows=[Row(cells=[1, -2.50]), Row(cells=[None, given])]))] "
+            "expected=LiteralTable(columns=[x]))",
+        ),
+        (
+            'test m { expect { | a | | 2024-01-31 | | 2024 - 01-31 10:00:00.5 | | [1, "|"] | | {a: none, "b": [],} | } }',
+            "Test(name=m expected=LiteralTable(columns=[a] rows=[Row(cells=[Moment(text=2024-01-31)]), "
+            "Row(cells=[Moment(text=2024-01-31 10:00:00.5)]), Row(cells=[ListCell(items=[1, '|'])]), "
+            "Row(cells=[Record(members=[Member(name=a value=None), Member(name=b value=ListCell())])])]))",
+        ),
         ("pipeline p { }", "Pipeline(name=p)"),
         (
             'pipeline p { env: prod, models: [a, "b c",], sources: { o: from(ns: "eu"), q, } }',

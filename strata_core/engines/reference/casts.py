@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import json
 import math
 import re
+from collections.abc import Callable
 from typing import NoReturn
 
 from ...types import (
@@ -38,14 +38,12 @@ from ...types import (
     Uuid,
     ValueType,
 )
+from ...types.texts import read_date, read_json, read_timestamp, read_uuid
 from .values import EXACT, MisfitError, Value, fit
 
 _INT = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)", re.ASCII)
 _FLOAT = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity)|nan", re.ASCII | re.IGNORECASE)
-_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
-_TIME = re.compile(r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?Z?", re.ASCII)
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
 
 
 def cast(value: Value, target: ValueType) -> Value:
@@ -75,17 +73,17 @@ def cast(value: Value, target: ValueType) -> Value:
         case Bool(), int():
             return bool(value)
         case Date(), str():
-            return _read_date(value)
+            return _read(read_date, value)
         case Date(), datetime.datetime():
             return value.date()
         case Timestamp(), str():
-            return _read_timestamp(value)
+            return _read(read_timestamp, value)
         case Timestamp(), datetime.date() if not isinstance(value, datetime.datetime):
             return datetime.datetime(value.year, value.month, value.day)
         case Uuid(), str():
-            return _read_uuid(value)
+            return _read(read_uuid, value)
         case Json(), str():
-            return _read_json(value)
+            return _read(read_json, value)
         case _:
             return value
 
@@ -167,45 +165,8 @@ def _read_bool(text: str) -> bool:
             _no("bool, which is written `true` or `false`")
 
 
-def _read_date(text: str) -> datetime.date:
-    match = _DATE.fullmatch(text)
-    if match is None:
-        _no("date, which is written YYYY-MM-DD")
+def _read(reader: Callable[[str], Value], text: str) -> Value:
     try:
-        return datetime.date(int(match[1]), int(match[2]), int(match[3]))
+        return reader(text)
     except ValueError as error:
         raise MisfitError(str(error)) from None
-
-
-def _read_timestamp(text: str) -> datetime.datetime:
-    day = _read_date(text[:10])
-    if len(text) == 10:
-        return datetime.datetime(day.year, day.month, day.day)
-    match = _TIME.fullmatch(text[11:])
-    if match is None or text[10] not in " T":
-        _no("timestamp, which is written YYYY-MM-DD HH:MM:SS")
-    hour, minute, second = int(match[1]), int(match[2]), int(match[3] or 0)
-    try:
-        return datetime.datetime(
-            day.year, day.month, day.day, hour, minute, second, int((match[4] or "").ljust(6, "0"))
-        )
-    except ValueError as error:
-        raise MisfitError(str(error)) from None
-
-
-def _read_uuid(text: str) -> str:
-    lower = text.lower()
-    if _UUID.fullmatch(lower) is None:
-        _no("uuid, which is written as 32 hexadecimal digits in five groups")
-    return lower
-
-
-def _read_json(text: str) -> str:
-    def constant(_: str) -> NoReturn:
-        _no("JSON value")
-
-    try:
-        json.loads(text, parse_constant=constant)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise MisfitError(f"the value is no JSON: {error}") from None
-    return text

@@ -9,6 +9,7 @@ from ...diagnostics import Span
 from .expressions import Expr, Name
 from .fields import Entry, FieldDecl, TypeExpr
 from .statements import Freshness, Statement
+from .tables import Given, LiteralTable
 
 DeclarationWord = typing.Literal["import", "source", "contract", "domain", "model", "pipeline", "test"]
 
@@ -93,11 +94,22 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """`test model { expect … }`: what the built table of the model `name` must keep. A model may have several."""
+    """`test model { expect … }`: what the built table of the model `name` must keep. A model may have several.
+
+    With a table that is `given` or `expected` it is a unit test: of the rows that the model makes of those tables.
+    """
 
     name: Name
+    title: Name | None
     expectations: tuple[Expectation, ...]
+    given: tuple[Given, ...]
+    expected: LiteralTable | None
     span: Span
+
+    @property
+    def is_unit(self) -> bool:
+        """Whether it brings its own rows."""
+        return bool(self.given) or self.expected is not None
 
 
 @dataclass(frozen=True, slots=True)

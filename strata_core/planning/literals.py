@@ -1,0 +1,47 @@
+"""Values and rows as literal tables spell them (`language.md`, "Declarations")."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+from collections.abc import Sequence
+
+
+def spelled(value: object) -> str:
+    """A value as a cell.
+
+    >>> spelled(None), spelled("a|b"), spelled([1, None]), spelled({"a": decimal.Decimal("1.50")})
+    ('none', '"a|b"', '[1, none]', '{a: 1.50}')
+    """
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return json.dumps(value, ensure_ascii=False)
+        case decimal.Decimal():
+            return f"{value:f}"
+        case datetime.datetime():
+            return value.isoformat(sep=" ")
+        case list():
+            return f"[{', '.join(map(spelled, value))}]"
+        case dict():
+            return f"{{{', '.join(f'{_name(k)}: {spelled(v)}' for k, v in value.items())}}}"
+        case _:
+            return str(value)
+
+
+def _name(text: str) -> str:
+    return text if text.isidentifier() and text.isascii() else json.dumps(text, ensure_ascii=False)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of spelled cells as lines, with their columns below one another.
+
+    >>> aligned([["id", "name"], ["1", "none"]])
+    ['| id | name |', '| 1  | none |']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [f"| {' | '.join(c.ljust(w) for c, w in zip(row, widths, strict=True))} |" for row in rows]

@@ -1,0 +1,70 @@
+"""How text spells a date, a timestamp, a uuid and JSON: strictly, without white space around it.
+
+A date is `YYYY-MM-DD`; a timestamp a date, or a date, a space or `T`, `HH:MM[:SS[.ffffff]]` and perhaps `Z`; a uuid
+has hyphens, in any case; JSON is that of RFC 8259. Each reader raises `ValueError` that says what is wrong.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from typing import NoReturn
+
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
+_TIME = re.compile(r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?Z?", re.ASCII)
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
+
+
+def _no(what: str) -> NoReturn:
+    raise ValueError(f"the value is no {what}")
+
+
+def read_date(text: str) -> datetime.date:
+    """The date.
+
+    >>> read_date("2024-02-29")
+    datetime.date(2024, 2, 29)
+    """
+    match = _DATE.fullmatch(text)
+    if match is None:
+        _no("date, which is written YYYY-MM-DD")
+    return datetime.date(int(match[1]), int(match[2]), int(match[3]))
+
+
+def read_timestamp(text: str) -> datetime.datetime:
+    """The timestamp; a date alone is its midnight.
+
+    >>> read_timestamp("2024-02-29T10:00:00.5Z")
+    datetime.datetime(2024, 2, 29, 10, 0, 0, 500000)
+    """
+    day = read_date(text[:10])
+    if len(text) == 10:
+        return datetime.datetime(day.year, day.month, day.day)
+    match = _TIME.fullmatch(text[11:])
+    if match is None or text[10] not in " T":
+        _no("timestamp, which is written YYYY-MM-DD HH:MM:SS")
+    hour, minute, second = int(match[1]), int(match[2]), int(match[3] or 0)
+    fraction = int((match[4] or "").ljust(6, "0"))
+    return datetime.datetime(day.year, day.month, day.day, hour, minute, second, fraction)
+
+
+def read_uuid(text: str) -> str:
+    """The uuid in lower case."""
+    lower = text.lower()
+    if _UUID.fullmatch(lower) is None:
+        _no("uuid, which is written as 32 hexadecimal digits in five groups")
+    return lower
+
+
+def read_json(text: str) -> str:
+    """The text, which is JSON."""
+
+    def constant(_: str) -> NoReturn:
+        _no("JSON value")
+
+    try:
+        json.loads(text, parse_constant=constant)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"the value is no JSON: {error}") from None
+    return text
