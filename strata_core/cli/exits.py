@@ -10,6 +10,7 @@ CLEAN, FINDINGS, USAGE, VIOLATED, FAILED = 0, 1, 2, 3, 4
 INTERRUPTED = 130
 
 BY_PREFIX = {
+    "E021": USAGE,  # as E027, of a column
     "E027": USAGE,  # a model that is not there was asked for (one that a text names is a finding there)
     "E03": FAILED,
     "E073": USAGE,  # the project or its strata.toml
@@ -26,7 +27,7 @@ def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
 
 
 def _code(diagnostic: Diagnostic) -> int:
-    if diagnostic.code == "E027" and diagnostic.span is not None:
+    if diagnostic.code in ("E021", "E027") and diagnostic.span is not None:
         return FINDINGS
     prefixes = (p for p in sorted(BY_PREFIX, key=len, reverse=True) if diagnostic.code.startswith(p))
     return BY_PREFIX[prefix] if (prefix := next(prefixes, None)) else FINDINGS

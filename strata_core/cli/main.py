@@ -29,6 +29,7 @@ VERBS = {
     "explain": Verb("explain", "Say what a code such as E012 means, with examples."),
     "fmt": Verb("fmt", "Lay out modules in the one canonical way."),
     "grammar": Verb("grammar", "Print the grammar for constrained decoding (GBNF)."),
+    "lineage": Verb("lineage", "Show where a column comes from, or what depends on it."),
     "plan": Verb("plan", "Show which models are stale, and why."),
     "apply": Verb("apply", "Compute what is stale, pin it and publish it in one step."),
     "test": Verb("test", "Ask the expectations of `test` blocks of what is published."),

@@ -181,7 +181,7 @@ def _expression(expr: Expr, names: Names) -> Identity:
             type_ = str(expr.inferred.type)
             return digest(b"cast", bytes([expr.safe]), type_, _expression(expr.operand, names))
         case Call(function="and" | "or" as word):
-            parts = {_expression(a, names) for a in _flat(expr, word)}
+            parts = {_expression(a, names) for a in flat(expr, word)}
             return next(iter(parts)) if len(parts) == 1 else digest(b"call", word, *sorted(parts))
         case Call():
             args = [_expression(a, names) for a in expr.args]
@@ -193,9 +193,10 @@ def _expression(expr: Expr, names: Names) -> Identity:
             return digest(b"call", function, str(expr.inferred.type), *args)
 
 
-def _flat(expr: Expr, function: str) -> Iterable[Expr]:
+def flat(expr: Expr, function: str) -> Iterable[Expr]:
+    """The operands of nested calls of one associative function, in order."""
     if isinstance(expr, Call) and expr.function == function:
         for argument in expr.args:
-            yield from _flat(argument, function)
+            yield from flat(argument, function)
     else:
         yield expr

@@ -76,3 +76,98 @@ def test_a_group_a_window_and_a_take_leave_their_edges() -> None:
 
 def test_the_condition_of_a_case_is_an_edge() -> None:
     assert edges("from orders select { x = if(paid, 1, 2) }") == {"orders.paid conditional"}
+
+
+def test_seed0_s4_rule1_a_column_of_a_contract_that_widens_keeps_its_origin() -> None:
+    found = model("from orders select { order_id }", contract="order_id: float64")
+    assert [spelled(o) for o in found.relation.schema["order_id"].origins] == ["orders.order_id passthrough"]
+
+
+def test_seed0_s4_rule2_what_replaces_a_column_of_its_own_name_is_derived_from_it() -> None:
+    assert origins("from orders derive { amount = amount * 2 } select { amount }") == {
+        "amount": ["orders.amount derived"]
+    }
+
+
+def test_seed0_s4_rule3_a_group_key_that_is_computed_is_grouped_and_what_follows_derived() -> None:
+    body = (
+        "from orders group { m = date_trunc(placed, month) } ( aggregate { s = sum(amount), d = count(distinct "
+        "customer_id) } ) derive { half = s / 2 }"
+    )
+    assert origins(body) == {
+        "m": ["orders.placed grouped"],
+        "s": ["orders.amount aggregated"],
+        "d": ["orders.customer_id aggregated"],
+        "half": ["orders.amount derived"],
+    }
+    assert edges(body) == {"orders.placed group"}
+
+
+def test_seed0_s4_rule4_what_is_computed_of_the_right_side_stays_marked() -> None:
+    body = (
+        "from visits join_left customers as c on visits.customer_id == c.customer_id "
+        "select { page, mail = upper(c.email) }"
+    )
+    assert origins(body) == {"page": ["visits.page passthrough"], "mail": ["customers.email derived joined"]}
+
+
+def test_seed0_s4_rule4_a_semi_join_gives_no_column_and_leaves_edges_of_both_sides() -> None:
+    body = "from visits join_semi customers as c on visits.customer_id == c.customer_id select { page }"
+    assert origins(body) == {"page": ["visits.page passthrough"]}
+    assert edges(body) == {"customers.customer_id join", "visits.customer_id join"}
+
+
+def test_seed0_s4_rule4_of_a_self_join_one_side_is_marked() -> None:
+    body = "from orders as a join_inner orders as b on a.order_id == b.customer_id select { x = a.note, y = b.note }"
+    assert origins(body) == {"x": ["orders.note passthrough"], "y": ["orders.note passthrough joined"]}
+
+
+def test_seed0_s4_rule5_the_filter_of_a_source_is_an_edge_of_its_readers() -> None:
+    filtered = 'source paid(csv: "p.csv") { columns: { id: int64, done: bool nonnull } filter: done }'
+    schema = model("from paid select { id }", sources=filtered).relation.schema
+    assert {(e.node, e.column, e.role.value) for e in schema.edges} == {("paid", "done", "filter")}
+
+
+def test_seed0_s4_rule6_a_star_after_a_join_is_expanded_too() -> None:
+    body = (
+        "from visits join_left customers as c on visits.customer_id == c.customer_id select { visits.page, c.* except "
+        "{ customer_id } }"
+    )
+    assert origins(body) == {
+        "page": ["visits.page passthrough"],
+        "email": ["customers.email passthrough joined"],
+        "country": ["customers.country passthrough joined"],
+        "since": ["customers.since passthrough joined"],
+    }
+
+
+def test_a_window_is_derived_from_its_arguments_and_its_partition_and_order_are_edges() -> None:
+    body = "from orders select { order_id, r = sum(amount) over (partition_by: [country], sort: [placed]) }"
+    assert origins(body) == {"order_id": ["orders.order_id passthrough"], "r": ["orders.amount derived"]}
+    assert edges(body) == {"orders.country window", "orders.placed window"}
+
+
+def test_an_element_is_derived_from_its_array_which_decides_about_rows() -> None:
+    body = "from orders expand tags as tag select { order_id, tag }"
+    assert origins(body) == {"order_id": ["orders.order_id passthrough"], "tag": ["orders.tags derived"]}
+    assert edges(body) == {"orders.tags expand"}
+
+
+def test_a_dedup_changes_no_origin_and_leaves_edges() -> None:
+    assert origins("from orders dedup by country sort { -placed } select { amount }") == {
+        "amount": ["orders.amount passthrough"]
+    }
+    assert edges("from orders dedup by country sort { -placed } select { amount }") == {
+        "orders.country window",
+        "orders.placed window",
+    }
+    assert edges("from visits dedup select { page }") == {
+        "visits.country group",
+        "visits.customer_id group",
+        "visits.page group",
+    }
+
+
+def test_an_intersection_and_a_difference_read_every_column_to_tell_rows_apart() -> None:
+    read = {"visits.country join", "visits.customer_id join", "visits.page join"}
+    assert edges("from visits intersect visits") == edges("from visits except visits") == read
