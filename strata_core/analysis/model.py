@@ -46,7 +46,7 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
     found: list[Diagnostic] = []
     _check_name(model.name, found)
     contract, known = _contract(model, contracts, found)
-    within = replace(around, contract=contract, report=found.append)
+    within = replace(around, contract=contract, report=found.append, model=model.name.text)
     rows = model_rows(model, within)
     _check_partition(model, rows, found)
     freshness = next((s for s in model.statements if isinstance(s, ast.Freshness)), None)

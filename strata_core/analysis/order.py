@@ -31,9 +31,9 @@ def reads(model: ast.Model) -> dict[str, ast.Name]:
     return named
 
 
-def order(models: Mapping[str, ast.Model], report: Report) -> Order:
-    """Sort `models` topologically, those that are free to go in the order of declaration."""
-    upstream = {name: {t: n for t, n in reads(model).items() if t in models} for name, model in models.items()}
+def order(models: Mapping[str, ast.Model], read: Mapping[str, Mapping[str, ast.Name]], report: Report) -> Order:
+    """Sort `models` topologically, those that are free to go in the order of declaration; `read` has their `reads`."""
+    upstream = {name: {t: n for t, n in read[name].items() if t in models} for name in models}
     readers: dict[str, list[str]] = {name: [] for name in models}
     for name, tables in upstream.items():
         for table in tables:

@@ -19,12 +19,13 @@ from .types import Domains
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a model is compiled against: the tables it can read, domains, its contract, and where to report."""
+    """What a model is compiled against: the tables it can read, domains, its contract, where to report, its name."""
 
     tables: Mapping[str, Table]
     domains: Domains
     contract: TableContract | None
     report: Report
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

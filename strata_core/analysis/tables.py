@@ -19,7 +19,8 @@ def find_table(name: ast.Name, around: Surroundings) -> Table:
     """The table of that `name`; E020, and a table that raises no further error, where there is none."""
     if name.text in around.tables:
         return around.tables[name.text]
-    around.report(unknown("E020", f"no source or model `{name}`", name, around.tables.keys()))
+    others = [table for table in around.tables if table != around.model]
+    around.report(unknown("E020", f"no source or model `{name}`", name, others))
     return Table(scan(name.text, ()), complete=False)
 
 

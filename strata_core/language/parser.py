@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from ..diagnostics import Diagnostic, Report, Span, has_errors
+from ..diagnostics import Diagnostic, Span, has_errors
 from . import ast
 from .build import ACTIONS
 from .lalr import Failure, parse
 from .limits import check_limits
-from .scanner import ERROR, Lines, Token, scan
+from .pieces import Part, Piece, cut
+from .scanner import ERROR, Lines, Token
 from .syntax_errors import broken, lexical_error, syntax_error
 from .tables import Tables, load_tables
 
@@ -26,10 +28,12 @@ MAX_ERRORS = 100
 
 @dataclass(frozen=True, slots=True)
 class ParseResult:
-    """The tree of all that could be read, and what is wrong with the rest."""
+    """The tree of all that could be read, and what is wrong with the rest; `pieces` are what parsing an edited text
+    starts from."""
 
     module: ast.Module
     diagnostics: tuple[Diagnostic, ...]
+    pieces: tuple[Piece, ...] = ()
 
 
 def read_module(path: Path, file: str) -> ParseResult:
@@ -44,37 +48,44 @@ def read_module(path: Path, file: str) -> ParseResult:
     return parse_bytes(data, file)
 
 
-def parse_bytes(data: bytes, file: str) -> ParseResult:
-    """Parse the content of a file. E002 if it is not UTF-8."""
+def parse_bytes(data: bytes, file: str, before: ParseResult | None = None) -> ParseResult:
+    """Parse the content of a file. E002 if it is not UTF-8. `before` as in `parse_module`."""
     try:
-        return parse_module(data.decode("utf-8-sig"), file)
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8-sig")
-        span = Lines(file, before).span(len(before), len(before))
+        read = data[: error.start].decode("utf-8-sig")
+        span = Lines(file, read).span(len(read), len(read))
         message = f"the file is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
         return _unread(file, Diagnostic("E002", message, span, fix="save the file as UTF-8"))
+    return parse_module(text, file, before)
 
 
-def parse_module(text: str, file: str) -> ParseResult:
-    """Parse the text of one module. Spans name `file`; diagnostics come in the order of the text."""
+def parse_module(text: str, file: str, before: ParseResult | None = None) -> ParseResult:
+    """Parse the text of one module. Spans name `file`; diagnostics come in the order of the text.
+
+    `before` is the result for an earlier text of the same file: what did not change or move since is taken over, as
+    the very same nodes.
+    """
     tables = load_tables()
-    lines = Lines(file, text)
-    tokens = scan(text, tables)
+
+    def parse_piece(text: str, tokens: list[Token], lines: Lines) -> tuple[Part, ...]:
+        return tuple(_part(chunk, lines, tables) for chunk in chunks(tokens, text, tables))
+
+    pieces = tuple(cut(text, file, tables, parse_piece, before.pieces if before else ()))
     declarations: list[ast.Declaration] = []
     diagnostics: list[Diagnostic] = []
     errors = 0
-    for chunk in chunks(tokens, text, tables):
-        found: list[Diagnostic] = []
-        node = _declaration(chunk, lines, tables, found.append)
-        if node is not None:
-            declarations.append(node)
-        diagnostics += found
-        errors += has_errors(found)
+    for part in chain.from_iterable(piece.parts for piece in pieces):
+        if part.declaration is not None:
+            declarations.append(part.declaration)
+        diagnostics += part.diagnostics
+        errors += bool(part.diagnostics) and has_errors(part.diagnostics)
         if errors == MAX_ERRORS:
             # A file that is no Strata at all would otherwise repeat itself without end.
             break
-    span = lines.span(0, len(text))
-    return ParseResult(ast.Module(file, tuple(declarations), span), tuple(diagnostics))
+    end_column = len(text) - text.rfind("\n")
+    span = Span(file, 1, 1, text.count("\n") + 1, end_column)
+    return ParseResult(ast.Module(file, tuple(declarations), span), tuple(diagnostics), pieces)
 
 
 def _unread(file: str, diagnostic: Diagnostic) -> ParseResult:
@@ -136,7 +147,7 @@ def _first_on_line(text: str, offset: int) -> bool:
     return not text[text.rfind("\n", 0, offset) + 1 : offset].strip()
 
 
-def _declaration(chunk: Chunk, lines: Lines, tables: Tables, report: Report) -> ast.Declaration | None:
+def _part(chunk: Chunk, lines: Lines, tables: Tables) -> Part:
     """The declaration that `chunk` holds; `Broken` (None where it has no name) if it is not valid."""
     found: list[Diagnostic] = []
     add = found.append
@@ -155,6 +166,6 @@ def _declaration(chunk: Chunk, lines: Lines, tables: Tables, report: Report) -> 
         else:
             node = parsed
             found += check_limits(parsed, MAX_NESTING)
-    for diagnostic in found:
-        report(diagnostic)
-    return broken(chunk.tokens, lines, tables) if has_errors(found) or node is None else node
+    if has_errors(found) or node is None:
+        node = broken(chunk.tokens, lines, tables)
+    return Part(node, tuple(found))

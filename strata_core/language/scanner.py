@@ -35,18 +35,20 @@ class Token(NamedTuple):
 
 
 class Lines:
-    """Offsets to lines and columns of one text."""
+    """Offsets to lines and columns of one text, whose first line is numbered `first`."""
 
-    __slots__ = ("file", "starts")
+    __slots__ = ("file", "first", "starts")
 
-    def __init__(self, file: str, text: str) -> None:
+    def __init__(self, file: str, text: str, first: int = 1) -> None:
         self.file = file
+        self.first = first
         self.starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def span(self, start: int, end: int) -> Span:
         """The span from offset `start` to offset `end`."""
-        line, end_line = bisect_right(self.starts, start), bisect_right(self.starts, end)
-        return Span(self.file, line, start - self.starts[line - 1] + 1, end_line, end - self.starts[end_line - 1] + 1)
+        starts, first = self.starts, self.first
+        line, end_line = bisect_right(starts, start) - 1, bisect_right(starts, end) - 1
+        return Span(self.file, first + line, start - starts[line] + 1, first + end_line, end - starts[end_line] + 1)
 
 
 def scan(text: str, tables: Tables) -> list[Token]:

@@ -36,8 +36,8 @@ def check_in(project: Project, program: str) -> tuple[Diagnostic, ...]:
     """
     others = tuple(file for file in project.files if file.path != FILE)
     with_program = replace(project, files=(*others, SourceText(FILE, program.encode(errors="surrogatepass"))))
-    known = set(compile_(project).diagnostics)
-    return in_order([d for d in compile_(with_program).diagnostics if d not in known])
+    known = {(d.code, d.span, d.message) for d in compile_(project).diagnostics}
+    return in_order([d for d in compile_(with_program).diagnostics if (d.code, d.span, d.message) not in known])
 
 
 def vocabulary(project: Project) -> Vocabulary:

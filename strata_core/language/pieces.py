@@ -1,0 +1,88 @@
+"""A module cut where a declaration begins at the margin, so that an edit parses its own piece and no other.
+
+A piece is a stretch of whole lines. Its trees and findings follow from its text, its first line and the word that
+begins the next piece, and are those that the whole text has there: a bracket left open ends before a declaration at
+the margin in any case (`parser.chunks`), and a string or comment left open makes the rest of the file one piece.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..diagnostics import Diagnostic
+from . import ast
+from .scanner import ERROR, Lines, Token, scan
+from .tables import Tables
+
+_HEAD = re.compile(
+    r'^(import|source|contract|domain|model|pipeline)[ \t]+(?:"|`|([A-Za-z_][A-Za-z0-9_]*))', re.MULTILINE
+)
+
+
+class Part(NamedTuple):
+    """What one declaration gave: its tree, if it has one, and what is wrong with it."""
+
+    declaration: ast.Declaration | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some lines of a module, the first of them numbered `line`, before a declaration that begins with `following`
+    ("" at the end of the file)."""
+
+    text: str
+    line: int
+    following: str
+    parts: tuple[Part, ...]
+
+
+ParsePiece = Callable[[str, list[Token], Lines], tuple[Part, ...]]
+"""The declarations of a piece, from its text and its tokens."""
+
+
+def cut(text: str, file: str, tables: Tables, parse: ParsePiece, before: Sequence[Piece] = ()) -> Iterator[Piece]:
+    """The pieces of `text`; those that are among the pieces `before` an edit are not parsed again."""
+    known = {(p.text, p.line, p.following): p for p in before}
+    line = 1
+    for start, end, following in _stretches(text, tables):
+        part = text[start:end]
+        piece = known.get((part, line, following))
+        if piece is None:
+            tokens = scan(part, tables)
+            if following and not _closed(tokens, tables):
+                part, following = text[start:], ""
+                tokens = scan(part, tables)
+            piece = known.get((part, line, following)) or _parsed(part, line, following, tokens, file, tables, parse)
+        yield piece
+        if not piece.following:
+            return
+        line += part.count("\n")
+
+
+def _stretches(text: str, tables: Tables) -> Iterator[tuple[int, int, str]]:
+    """Where pieces begin and end if each is closed, and the first word of the next. A keyword is no name."""
+    start = 0
+    for match in _HEAD.finditer(text):
+        if match.start() > start and match[2] not in tables.keywords:
+            yield start, match.start(), match[1]
+            start = match.start()
+    yield start, len(text), ""
+
+
+def _closed(tokens: Sequence[Token], tables: Tables) -> bool:
+    """Whether the tokens of some lines do not depend on the lines that follow."""
+    if any(token.kind == ERROR and token.text.startswith(('"', "/*")) for token in tokens):
+        return False
+    return len(tokens) < 2 or tables.spelling[tokens[-2].kind] != "->"
+
+
+def _parsed(
+    text: str, line: int, following: str, tokens: list[Token], file: str, tables: Tables, parse: ParsePiece
+) -> Piece:
+    if following:
+        tokens[-1] = Token(tables.keywords[following], following, len(text), len(text) + len(following))
+    return Piece(text, line, following, parse(text, tokens, Lines(file, text, line)))

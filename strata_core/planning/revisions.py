@@ -1,0 +1,111 @@
+"""A project in memory while its files change: an editor's, or a code location's that is loaded again and again.
+
+A `Revision` is the project as it stands, compiled. `revised` gives the next one; its cost is that of what the edit
+reaches. Every revision equals what `compile_` makes of the same text; it is never written to disk.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import PurePosixPath
+
+from ..analysis.compiled import CompiledProject
+from ..analysis.memory import Memory
+from ..analysis.project import recompile
+from ..diagnostics import Diagnostic, in_order
+from ..language.parser import ParseResult, parse_bytes
+from .lints import ruled
+from .project import Project, SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One state of a project. `modules` are its parsed files by path, `memory` is what the next compilation spares."""
+
+    project: Project
+    modules: Mapping[str, ParseResult]
+    compiled: CompiledProject
+    memory: Memory
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All findings, in order, as `strata check` gives them."""
+        return self.compiled.diagnostics
+
+
+def first_revision(project: Project) -> Revision:
+    """`project` as it stands."""
+    return _revision(project, {}, Memory())
+
+
+def revised(before: Revision, edits: Mapping[str, bytes | None]) -> Revision:
+    """The revision after `edits`: the new content of files by their paths as in `Project.files`, `None` for a file
+    that is gone. A path that was not there is a new file."""
+    files = {file.path: file for file in before.project.files}
+    for path, content in edits.items():
+        if content is None:
+            files.pop(path, None)
+        elif path not in files or files[path].content != content:
+            files[path] = SourceText(path, content)
+    if files.keys() != before.modules.keys():
+        files = {path: files[path] for path in sorted(files, key=partial(_place, before.project.config.models))}
+    project = replace(before.project, files=tuple(files.values()))
+    return _revision(project, before.modules, before.memory, before.project)
+
+
+def changed_findings(before: Revision | None, after: Revision) -> dict[str, tuple[Diagnostic, ...]]:
+    """The findings of each file whose findings are others than before (none, where they are gone), by path.
+
+    Those without a place stand under the empty path.
+    """
+    old = _by_file(before.diagnostics) if before is not None else {}
+    new = _by_file(after.diagnostics)
+    return {path: new.get(path, ()) for path in dict.fromkeys((*old, *new)) if old.get(path, ()) != new.get(path, ())}
+
+
+def _place(roots: Sequence[str], path: str) -> tuple[int, PurePosixPath]:
+    """Where a file stands among the others: as in `read_project`, by the folder that names it, then by its path."""
+    file = PurePosixPath(path)
+    within = (i for i, root in enumerate(roots) if file.is_relative_to(root))
+    return next(within, len(roots)), file
+
+
+def _revision(
+    project: Project, modules: Mapping[str, ParseResult], memory: Memory, before: Project | None = None
+) -> Revision:
+    unchanged = {id(file) for file in before.files} if before is not None else set()
+    with uncollected():
+        parsed = {
+            file.path: modules[file.path]
+            if id(file) in unchanged
+            else parse_bytes(file.content, file.path, modules.get(file.path))
+            for file in project.files
+        }
+        compiled, memory = recompile([result.module for result in parsed.values()], memory)
+        problems = [diagnostic for result in parsed.values() for diagnostic in result.diagnostics]
+        found = in_order((*problems, *compiled.diagnostics))
+        compiled = replace(compiled, diagnostics=ruled(found, project.files, project.config.lint))
+    return Revision(project, parsed, compiled, memory)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the garbage collector: compiling makes many values that live on, and hardly any cycles."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _by_file(diagnostics: tuple[Diagnostic, ...]) -> dict[str, tuple[Diagnostic, ...]]:
+    found: dict[str, list[Diagnostic]] = {}
+    for diagnostic in diagnostics:
+        found.setdefault(diagnostic.span.file if diagnostic.span else "", []).append(diagnostic)
+    return {path: tuple(those) for path, those in found.items()}
