@@ -124,7 +124,7 @@ def build_index(modules: Sequence[ast.Module], before: Index | None = None) -> I
     fields = {
         c.name.text: frozenset(f.name.text for f in c.fields) for c in reversed(declared) if isinstance(c, ast.Contract)
     }
-    ordered = order(models, lambda _: None)
+    ordered = order(models, {name: reads(model) for name, model in models.items()}, lambda _: None)
     columns: dict[str, Columns] = {}
     for name in ordered.knotted:
         contract = models[name].contract
