@@ -1,7 +1,8 @@
 """`strata apply` against the same queries written by hand in the same engine, with the same memory limit.
 
-By hand: one script with a `COPY (SELECT … ORDER BY …) TO … (COMPRESSION zstd)` per model. Strata does that and
-checks the source, computes a content digest, pins the candidate and commits. Also: the same at twice the rows, to
+By hand: one script with a `COPY (SELECT … ORDER BY …) TO … (COMPRESSION zstd)` per model: the same columns in the same
+order of rows. Strata does that and checks the source, computes a content digest, pins the candidate, syncs the files
+to the disk and commits. Also: the same at twice the rows, to
 see whether memory stays flat.
 
 usage: python benchmarks/apply.py [ROWS]

@@ -14,7 +14,6 @@ from ..contract.assertions import Assertion
 from ..contract.authoring import Proof
 from ..contract.model import Freshness, TableContract
 from ..diagnostics import Diagnostic, Span
-from ..language import ast
 from ..relation.expressions import Expr, SortKey
 from ..relation.nodes import Relation
 from ..relation.schema import Column
@@ -84,7 +83,7 @@ class CompiledModel:
     attributes: Mapping[str, OptionValue]
     freshness: Freshness | None
     span: Span
-    declaration: ast.Model
+    name_span: Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
         entries(model.attributes),
         age,
         model.span,
-        model,
+        model.name.span,
     )
     return Outcome(model_table(name, relation, contract), compiled, tuple(found))
 

@@ -64,7 +64,7 @@ def compute(run: Run, planned: PlannedModel, read: Callable[[str], Input]) -> Mo
         result = _compute(run, planned, model, {name: read(name) for name in planned.inputs})
     except StrataError as error:
         shown = (withheld(d, _hidden_inputs(run, model)) for d in error.diagnostics)
-        found = tuple(located(d, f"model `{model.name}`", model.declaration.name.span) for d in shown)
+        found = tuple(located(d, f"model `{model.name}`", model.name_span) for d in shown)
         broken = all(d.code.startswith(PIN_FAMILY) for d in found)
         result = ModelResult(planned.name, Status.VIOLATED if broken else Status.FAILED, planned, diagnostics=found)
     return replace(result, seconds=time.perf_counter() - started)

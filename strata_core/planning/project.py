@@ -96,12 +96,14 @@ def read_project(root: Path) -> Project:
 
 def compile_(project: Project) -> CompiledProject:
     """The compiled project. Unchanged text is neither parsed nor checked again (`planning.cache`)."""
-    from ..analysis import CompiledProject, compile_project
+    from ..analysis.compiled import CompiledProject
 
     key = cache.content_key("project", *content_parts(project))
     kept = cache.load(key)
     if isinstance(kept, CompiledProject):
         return kept
+    from ..analysis.project import compile_project  # its passes load only where something is to be compiled
+
     modules: list[Module] = []
     problems: list[Diagnostic] = []
     for file in project.files:

@@ -24,10 +24,11 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-BLOCK_ROWS = 131_072
-"""Rows of a block: a constant of the digest, and the writer's row group."""
+BLOCK_ROWS = 122_880
+"""Rows of a block: a constant of the digest, and the writer's row group. DuckDB hands over sorted rows in groups of
+as many, so that a block is mostly one of its batches as it lies in memory."""
 
-_VERSION = b"strata-rows-1"
+_VERSION = b"strata-rows-2"
 _EMPTY = memoryview(b"")
 
 

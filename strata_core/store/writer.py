@@ -132,50 +132,51 @@ def digest_of(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:
     return digest.combine(stored, blocks, rows)
 
 
-def _blocks(stored: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """The rows in blocks of `BLOCK_ROWS`, the last one shorter; a block still lies in the batches' memory."""
+def _blocks(stored: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows in blocks of `BLOCK_ROWS`, the last one shorter. A block that is one batch is not copied."""
     pieces: list[pa.RecordBatch] = []
     missing = BLOCK_ROWS
     for batch in batches:
         kept = _kept(stored, batch)
         while kept.num_rows >= missing:
-            yield pa.Table.from_batches([*pieces, kept.slice(0, missing)], stored)
+            yield _joined(stored, [*pieces, kept.slice(0, missing)])
             kept = kept.slice(missing)
             pieces, missing = [], BLOCK_ROWS
         if kept.num_rows:
             pieces.append(kept)
             missing -= kept.num_rows
     if pieces:
-        yield pa.Table.from_batches(pieces, stored)
+        yield _joined(stored, pieces)
 
 
-def _parts(blocks: Iterator[pa.Table], stored: pa.Schema) -> Iterator[list[pa.Table]]:
-    part: list[pa.Table] = []
+def _parts(blocks: Iterator[pa.RecordBatch], stored: pa.Schema) -> Iterator[list[pa.RecordBatch]]:
+    part: list[pa.RecordBatch] = []
     room = PART_BYTES
     empty = True
     for block in blocks:
         part.append(block)
-        room -= sum(digest.size(chunk) for column in block.columns for chunk in column.chunks)
+        room -= sum(digest.size(column) for column in block.columns)
         if len(part) == PART_BLOCKS or room <= 0:
             yield part
             part, room, empty = [], PART_BYTES, False
     if part or empty:
-        yield part or [stored.empty_table()]
+        yield part or [pa.RecordBatch.from_pylist([], stored)]
 
 
-def _contiguous(block: pa.Table) -> pa.RecordBatch:
-    """The block's rows in one piece: encoder and digest must not see where the batches ended."""
-    if not block.num_rows:
-        return pa.RecordBatch.from_pylist([], block.schema)
+def _joined(stored: pa.Schema, pieces: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """The pieces' rows as one block: encoder and digest must not see where the batches ended."""
+    if len(pieces) == 1:
+        return pieces[0]
     columns = []
-    for field, column in zip(block.schema, block.columns, strict=True):
+    for position, field in enumerate(stored):
         try:
-            columns.append(pa.concat_arrays(column.chunks))
+            columns.append(pa.concat_arrays([piece.column(position) for piece in pieces]))
         except pa.ArrowInvalid as cause:  # offsets of 32 bits end at 2 GiB
-            message = f"{block.num_rows} rows of column {field.name} hold more than 2 GiB"
+            rows = sum(piece.num_rows for piece in pieces)
+            message = f"{rows} rows of column {field.name} hold more than 2 GiB"
             fix = "keep such values in files and their paths in the table"
             raise StrataError(Diagnostic("E080", message, fix=fix, field_path=field.name)) from cause
-    return pa.RecordBatch.from_arrays(columns, schema=block.schema)
+    return pa.RecordBatch.from_arrays(columns, schema=stored)
 
 
 def _kept(stored: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -211,14 +212,14 @@ def _nested_null(cause: pa.ArrowInvalid, column: str | None = None) -> StrataErr
     return StrataError(Diagnostic("E081", message, fix=_NULL_FIX, field_path=column))
 
 
-def _encode(directory: Path, number: int, stored: pa.Schema, blocks: Sequence[pa.Table]) -> _Encoded:
+def _encode(directory: Path, number: int, stored: pa.Schema, blocks: Sequence[pa.RecordBatch]) -> _Encoded:
     """Encodes a part in memory, so that its bytes are hashed without reading them back, and writes it."""
     name = f"part-{number:05d}.parquet"
     sink = pa.BufferOutputStream()
     try:
         with pq.ParquetWriter(sink, stored, **_SETTINGS) as writer:
             for block in blocks:
-                writer.write_table(pa.Table.from_batches([_contiguous(block)]), row_group_size=BLOCK_ROWS)
+                writer.write_batch(block, row_group_size=BLOCK_ROWS)
     except pa.ArrowInvalid as cause:
         raise _nested_null(cause) from cause
     content = sink.getvalue()
@@ -228,6 +229,6 @@ def _encode(directory: Path, number: int, stored: pa.Schema, blocks: Sequence[pa
     return _Encoded(Part(name, rows, content.size, hashlib.sha256(content).hexdigest()), footer)
 
 
-def _digest(stored: pa.Schema, blocks: Sequence[pa.Table]) -> _Digested:
+def _digest(stored: pa.Schema, blocks: Sequence[pa.RecordBatch]) -> _Digested:
     nulls = tuple(sum(block.column(i).null_count for block in blocks) for i in range(len(stored)))
-    return _Digested(tuple(digest.of_block(_contiguous(block)) for block in blocks if block.num_rows), nulls)
+    return _Digested(tuple(digest.of_block(block) for block in blocks if block.num_rows), nulls)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import os
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -224,3 +227,48 @@ def test_nanoseconds_that_are_no_microseconds_are_refused() -> None:
     assert refused(table).message == "the computation failed: a timestamp is finer than a microsecond"
     whole = ArrowTable(pa.table({"t": pa.array([2_000], pa.timestamp("ns"))}), columns(t="timestamp"))
     assert read(whole) == [{"t": datetime.datetime(1970, 1, 1, 0, 0, 0, 2)}]
+
+
+def test_a_duckdb_file_is_not_held_open_after_it_was_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table t as select 1 as n, 'a' as s")
+    table = DuckDBTable(path, "t", COLUMNS)
+    assert read(table) == [{"n": 1, "s": "a"}]
+    with duckdb.connect(str(path)) as connection:  # DuckDB refuses a writer while the file is attached elsewhere
+        connection.execute("insert into t values (2, 'b')")
+    assert read(table) == [{"n": 1, "s": "a"}, {"n": 2, "s": "b"}]
+
+
+def test_a_file_rewritten_under_its_old_size_and_time_is_read_anew(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    for letter in ("a", "b"):
+        pq.write_table(pa.table({"n": pa.array([1]), "s": pa.array([letter])}), path)
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+        assert read(ParquetTable((path,), COLUMNS)) == [{"n": 1, "s": letter}]
+
+
+def test_spilled_rows_are_gone_with_the_process(tmp_path: Path) -> None:
+    script = f"""
+import pyarrow as pa
+from pathlib import Path
+from strata_core.engines.duckdb.engine import DuckDBEngine
+from strata_core.engines.protocol import ArrowTable, EngineSettings
+from strata_core.relation.build import ref, scan, sort_rows
+from strata_core.relation.expressions import SortKey
+from strata_core.relation.schema import Column
+from strata_core.types import Inferred, STRING
+spill = Path({str(tmp_path / "spill")!r})
+data = pa.table({{"s": pa.array([f"{{i * 7919 % 1000003:07}}" * 8 for i in range(600_000)])}})
+table = ArrowTable(data, (Column("s", Inferred(STRING, nullable=True)),))
+base = scan("t", table.columns)
+engine = DuckDBEngine(EngineSettings("64MiB", 2, spill))
+reader = engine.execute(sort_rows(base, [SortKey(ref(base, "s"))]), {{"t": table}})
+rows = reader.read_next_batch().num_rows
+print(rows, len(list(spill.rglob("*"))) > 0)
+rows += sum(batch.num_rows for batch in reader)
+print(rows)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "122880 True\n600000\n"
+    assert not (tmp_path / "spill").exists()

@@ -255,7 +255,8 @@ def test_a_block_beyond_two_gigabytes_of_text_is_refused(tmp_path: Path, monkeyp
         raise pa.ArrowInvalid("offset overflow while concatenating arrays")
 
     monkeypatch.setattr(pa, "concat_arrays", overflow)
+    one = pa.table({"s": ["a", "b"]})
     with pytest.raises(StrataError) as error:
-        write_parts(tmp_path, *arriving(pa.table({"s": ["a", "b"]})))
+        write_parts(tmp_path, one.schema, [*one.to_batches(), *one.to_batches()])
     assert refusal(error).code == "E080"
-    assert refusal(error).message == "2 rows of column s hold more than 2 GiB"
+    assert refusal(error).message == "4 rows of column s hold more than 2 GiB"

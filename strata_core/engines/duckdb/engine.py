@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import assert_never
 
 import duckdb
 import pyarrow as pa
@@ -11,21 +12,22 @@ import pyarrow as pa
 from ...contract.assertions import Assertion, Assessment
 from ...relation.nodes import Relation
 from ...types.physical import arrow_field
-from ..protocol import ArrowTable, EngineSettings, TableInput
+from ..protocol import ArrowTable, CsvTable, DuckDBTable, EngineSettings, ParquetTable, TableInput
 from . import sql
 from .arrow import conform
 from .assess import assess
 from .csv_faults import locating_csv_faults
-from .scans import scans_of, source_of
+from .scans import csv_schema, parquet_schema, scans_of, source_of
 from .session import computing, open_session
 from .translate import select_of, spell
 
-BATCH_ROWS = 65_536
+BATCH_ROWS = 122_880
+"""Rows of a batch: those of DuckDB's own row groups, across whose ends no batch reaches."""
 
 
 @dataclass(frozen=True, slots=True)
 class DuckDBEngine:
-    """Relations as DuckDB queries. Each call has a database in memory of its own, so that threads may share this."""
+    """Relations as DuckDB queries. Each call has a connection of its own, so that threads may share this."""
 
     settings: EngineSettings = field(default_factory=EngineSettings)
     name: str = "duckdb"
@@ -36,7 +38,7 @@ class DuckDBEngine:
         Errors, here or while the rows are read: E030, E033, E080, E084 (inputs), E090, E091.
         """
         schema = pa.schema([arrow_field(c.name, c.inferred) for c in relation.schema.columns])
-        connection = open_session(self.settings)
+        connection = self._session(*tables.values())
         try:
             with locating_csv_faults(tables):
                 query = _query(relation, tables, connection)
@@ -49,7 +51,7 @@ class DuckDBEngine:
 
     def explain(self, relation: Relation, tables: Mapping[str, TableInput]) -> str:
         """The SQL that `execute` runs. Errors: E030, E033, E080, E084."""
-        connection = open_session(self.settings)
+        connection = self._session(*tables.values())
         try:
             return _query(relation, tables, connection, pretty=True)
         finally:
@@ -57,22 +59,33 @@ class DuckDBEngine:
 
     def physical_schema(self, table: TableInput) -> pa.Schema:
         """The schema of the data itself; every column of a CSV file is text. Errors: E030, E033."""
-        if isinstance(table, ArrowTable):
-            return table.data.schema
-        connection = open_session(self.settings)
-        try:
-            return source_of(table, connection, f"{sql.RESERVED}source").schema
-        finally:
-            connection.close()
+        match table:
+            case ArrowTable():
+                return table.data.schema
+            case ParquetTable():
+                return parquet_schema(table)
+            case CsvTable():
+                return csv_schema(table)
+            case DuckDBTable():
+                connection = self._session(table)
+                try:
+                    return source_of(table, connection, f"{sql.RESERVED}source").schema
+                finally:
+                    connection.close()
+            case _:
+                assert_never(table)
 
     def assess(self, table: TableInput, assertions: Sequence[Assertion], key: Sequence[str] = ()) -> Assessment:
         """Answers to `assertions` in one pass over `table`. Errors: E030, E033, E080, E084, E090, E091."""
-        connection = open_session(self.settings)
+        connection = self._session(table)
         try:
             with locating_csv_faults({"": table}):
                 return assess(table, assertions, key, connection)
         finally:
             connection.close()
+
+    def _session(self, *tables: TableInput) -> duckdb.DuckDBPyConnection:
+        return open_session(self.settings, alone=any(isinstance(t, DuckDBTable) for t in tables))
 
 
 def _query(

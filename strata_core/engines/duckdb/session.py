@@ -1,16 +1,19 @@
 """DuckDB connections with limits, and its errors as diagnostics for people.
 
-Every computation has a connection to an in-memory database of its own, so that nothing is shared between threads or
-left behind. Errors: E090 (a value does not fit), E091 (memory, disk, interruption), E033 (an input cannot be read).
+Every computation has a connection of its own, in which what it registers is seen by nobody else and goes with it.
+Computations under equal settings share a database in memory, hence its limits: to open one takes longer than many a
+query. Errors: E090 (a value does not fit), E091 (memory, disk, interruption), E033 (an input cannot be read).
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 import duckdb
@@ -25,8 +28,26 @@ MEMORY_SHARE = 0.6
 MAX_DEPTH = 5_000
 
 
-def open_session(settings: EngineSettings) -> duckdb.DuckDBPyConnection:
-    """A connection to a new in-memory database. Errors: E091 where a limit is not accepted."""
+def open_session(settings: EngineSettings, *, alone: bool = False) -> duckdb.DuckDBPyConnection:
+    """A connection to a database in memory: its own if `alone`, for who attaches files, which all of a database see
+    and which stay open. Errors: E091 where a limit is not accepted."""
+    with computing():
+        connection = _open(settings) if alone else _shared(settings, os.getpid()).cursor()
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("SET order_by_non_integer_literal = true")
+        return connection
+
+
+@lru_cache(maxsize=4)
+def _shared(settings: EngineSettings, _process: int) -> duckdb.DuckDBPyConnection:
+    """The database for `settings`; a forked process has its own."""
+    return _open(settings)
+
+
+atexit.register(_shared.cache_clear)  # closed while the interpreter still stands, a database removes its spill folder
+
+
+def _open(settings: EngineSettings) -> duckdb.DuckDBPyConnection:
     spill = settings.spill_directory or Path(tempfile.gettempdir()) / f"strata-spill-{os.getpid()}"
     config: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": settings.memory_limit or default_memory_limit(),
@@ -40,12 +61,10 @@ def open_session(settings: EngineSettings) -> duckdb.DuckDBPyConnection:
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "allow_community_extensions": False,
+        # What a file held is asked of the file: one may be rewritten between two computations.
+        "enable_external_file_cache": False,
     }
-    with computing():
-        connection = duckdb.connect(":memory:", config=config)
-        connection.execute("SET TimeZone = 'UTC'")
-        connection.execute("SET order_by_non_integer_literal = true")
-        return connection
+    return duckdb.connect(":memory:", config=config)
 
 
 def available_threads() -> int:
