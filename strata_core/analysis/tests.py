@@ -31,6 +31,8 @@ from .unit_tests import unit_test
 from .walk import aggregates_in
 
 PLACE = "an expectation"
+ROW_COUNT = "row_count"
+"""What stands for `count()` in an expectation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,9 @@ def _strangers(operand: ast.Expr, column: ast.ColumnRef, rows: Rows, around: Sur
 def _counted(node: ast.Expr, rows: Rows) -> ast.Expr:
     """`row_count` stands for `count()`, unless a column bears its name."""
     match node:
-        case ast.ColumnRef(qualifier=None, name=ast.Name(text="row_count")) if "row_count" not in rows.scope.outputs:
+        case ast.ColumnRef(qualifier=None, name=ast.Name(text=text)) if (
+            text == ROW_COUNT and text not in rows.scope.outputs
+        ):
             return ast.Call(ast.Name("count", node.span), (), (), node.span)
         case ast.Binary():
             return replace(node, left=_counted(node.left, rows), right=_counted(node.right, rows))
