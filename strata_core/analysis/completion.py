@@ -24,7 +24,7 @@ from ..types.spelling import FORMS
 from .expressions import CASTS
 from .occurrences import Kind as SymbolKind
 from .occurrences import Symbol
-from .scope_at import Known, Visible, final_columns, visible_in
+from .scope_at import Known, Visible, columns_of, declared_in, final_columns, visible_in
 from .sources import FILE_KINDS, NAMESPACES, OPTIONS
 from .tests import ROW_COUNT
 
@@ -265,18 +265,12 @@ def _visible(path: Path, names: Names) -> list[Visible]:
                 return final_columns(root, known)
             return visible_in(root, statement, known, grouped=grouped)
         case ast.Test():
-            return _of_table(root.name.text, known)
+            table = known.tables.get(root.name.text)
+            return columns_of(table) if table is not None else []
         case ast.Source():
-            return _of_table(root.name.text, known)
+            return declared_in(root, known)
         case _:
             return []
-
-
-def _of_table(name: str, known: Known) -> list[Visible]:
-    if name not in known.tables:
-        return []
-    table = known.tables[name]
-    return [Visible(n, None, table.relation.schema[c] if c is not None else None) for n, c in table.columns.items()]
 
 
 def _functions(path: Path) -> Iterator[Candidate]:

@@ -18,6 +18,7 @@ from ..types import Inferred
 from .expressions import expression
 from .joins import join_rows
 from .scope import Scope, Table, resolve
+from .sources import resolve_source
 from .state import Rows, Surroundings, context
 from .statements import Step, steps
 from .types import Domains
@@ -62,13 +63,24 @@ def visible_in(model: ast.Model, statement: ast.Statement, known: Known, *, grou
         return []
     rows = step.after if grouped else step.before
     if isinstance(statement, ast.Join):
-        rows = join_rows(replace(statement, on=None), step.before, around)
+        rows = join_rows(replace(statement, on=ast.Literal(True, statement.span)), step.before, around)
     found = [*_visible(rows.scope, rows.relation)]
     if isinstance(statement, ast.Group) and not grouped:
         named = {one.name for one in found if one.qualifier is None}
         keys = [key.name.text for key in statement.keys if isinstance(key, ast.Assign)]
         found += [Visible(key, None, _column(step.after, key)) for key in keys if key not in named]
     return found
+
+
+def declared_in(source: ast.Source, known: Known) -> list[Visible]:
+    """The columns of a source, which its `filter` can read."""
+    _, table = resolve_source(source, known.domains, _ignored)
+    return columns_of(table)
+
+
+def columns_of(table: Table) -> list[Visible]:
+    """The columns of a table."""
+    return [Visible(name, None, _of(table.relation, column)) for name, column in table.columns.items()]
 
 
 def final_columns(model: ast.Model, known: Known) -> list[Visible]:

@@ -46,9 +46,12 @@ _FILLERS = {
 }
 
 
-def recover_module(text: str, file: str) -> ast.Module:
-    """The tree of `text` with a repaired declaration in place of each broken one that can be repaired."""
-    module = parse_module(text, file).module
+def recover_module(text: str, file: str, strict: ast.Module | None = None) -> ast.Module:
+    """The tree of `text` with a repaired declaration in place of each broken one that can be repaired.
+
+    `strict` is what the parser makes of the text, if that is known already.
+    """
+    module = strict or parse_module(text, file).module
     if not any(isinstance(declaration, ast.Broken) for declaration in module.declarations):
         return module
     tables, lines = load_tables(), Lines(file, text)
