@@ -12,6 +12,7 @@ INTERRUPTED = 130
 BY_PREFIX = {
     "E021": USAGE,  # as E027, of a column
     "E027": USAGE,  # a model that is not there was asked for (one that a text names is a finding there)
+    "E034": USAGE,  # a revision that is not there
     "E03": FAILED,
     "E073": USAGE,  # the project or its strata.toml
     "E08": VIOLATED,

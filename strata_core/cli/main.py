@@ -32,6 +32,7 @@ VERBS = {
     "fmt": Verb("fmt", "Lay out modules in the one canonical way."),
     "grammar": Verb("grammar", "Print the grammar for constrained decoding (GBNF)."),
     "lineage": Verb("lineage", "Show where a column comes from, or what depends on it."),
+    "lineage-diff": Verb("lineage_diff", "Compare two Git revisions: what changed, and for whom."),
     "plan": Verb("plan", "Show which models are stale, and why."),
     "apply": Verb("apply", "Compute what is stale, pin it and publish it in one step."),
     "test": Verb("test", "Ask the expectations of `test` blocks of what is published."),
@@ -54,7 +55,9 @@ class LazyGroup(click.Group):
         verb = VERBS.get(cmd_name)
         if verb is None:
             return None
-        command = getattr(importlib.import_module(f".{verb.module}", __package__), f"{cmd_name}_command")
+        command = getattr(
+            importlib.import_module(f".{verb.module}", __package__), f"{cmd_name.replace('-', '_')}_command"
+        )
         assert isinstance(command, click.Command)
         return command
 

@@ -34,6 +34,7 @@ CODES = MappingProxyType(
         "E030": "source or column missing",
         "E031": "rows that are live upstream do not keep what their reader was checked against",
         "E033": "source cannot be read",
+        "E034": "revision cannot be read",
         # E05x types (Seed 0 §1, §2)
         "E050": "operand types do not fit",
         "E051": "types cannot be compared",

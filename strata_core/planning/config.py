@@ -121,6 +121,11 @@ def read_config(root: Path) -> ProjectConfig:
         raise StrataError(_invalid(f"{CONFIG_NAME} cannot be read: {error.strerror}", "", "", None)) from None
     except UnicodeDecodeError:
         raise StrataError(_invalid(f"{CONFIG_NAME} is not UTF-8", "", "", "save it as UTF-8")) from None
+    return parse_config(text, root)
+
+
+def parse_config(text: str, root: Path) -> ProjectConfig:
+    """The configuration that the `text` of a `strata.toml` in `root` gives; raises `StrataError` (E073)."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -1,13 +1,18 @@
-"""The lineage graph of a project, with the dbt models around it."""
+"""The lineage graph of a project, with the dbt models around it, and what changed between two of its revisions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic
+from ..lineage.diff import LineageDiff, Side, diff_projects
 from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.tables import project_tables
+from .git_revisions import GitRevision, open_range
 from .project import Project, compile_
+from .promised import promised
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +32,34 @@ def project_lineage(project: Project) -> ProjectLineage:
     name = project.config.name
     graph = lineage_graph(project_tables(name, compiled))
     return ProjectLineage(graph, name, tuple(sorted(compiled.broken)))
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionDiff:
+    """What changed between two revisions of a project, and what keeps either from being compared whole."""
+
+    before: GitRevision
+    after: GitRevision
+    diff: LineageDiff
+    errors_before: tuple[Diagnostic, ...]
+    errors_after: tuple[Diagnostic, ...]
+
+
+def revision_diff(written: str, folder: Path) -> RevisionDiff:
+    """The diff over the range `written` (`base..head`, see `git_revisions.open_range`) of the project in `folder`.
+
+    Sound models are compared although others have errors. Raises `StrataError` E034 or E073.
+    """
+    before, after = open_range(written, folder)
+    old, new = compile_(before.project), compile_(after.project)
+    diff = diff_projects(_side(old), _side(new), after.project.config.name)
+    return RevisionDiff(before, after, diff, _errors(old), _errors(new))
+
+
+def _side(compiled: CompiledProject) -> Side:
+    held = {name: promised(model) for name, model in compiled.models.items()}
+    return Side(compiled, {name: contract for name, contract in held.items() if contract is not None})
+
+
+def _errors(compiled: CompiledProject) -> tuple[Diagnostic, ...]:
+    return tuple(d for d in compiled.diagnostics if d.blocks)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..diagnostics import Diagnostic, StrataError, in_order
 from . import cache
@@ -77,21 +78,44 @@ def open_project(path: Path | None = None, *, project: Path | None = None) -> Pr
 def read_project(root: Path) -> Project:
     """The project of the `strata.toml` in `root`; raises `StrataError`."""
     root = root.resolve()
-    config = read_config(root)
-    files: dict[Path, SourceText] = {}
-    for entry in config.models:
-        location = root / entry
+    return project_of(root, read_config(root), DiskFiles(root))
+
+
+class Files(Protocol):
+    """Where the text of a project is read: a folder, or the tree of a Git revision. Paths are as in `Project`."""
+
+    def modules(self, entry: str) -> Sequence[SourceText] | None:
+        """The module at `entry`, or those below it in order of their paths; `None` where it is no file or folder."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DiskFiles:
+    """The files of a project's folder."""
+
+    root: Path
+
+    def modules(self, entry: str) -> Sequence[SourceText] | None:
+        """As `Files`; raises `StrataError` E002 where a file cannot be read."""
+        location = self.root / entry
         if location.is_file():
-            files[location] = _read(root, location)
-        elif location.is_dir():
-            files.update((path, _read(root, path)) for path in module_paths(location))
-        else:
+            return [_read(self.root, location)]
+        return [_read(self.root, path) for path in module_paths(location)] if location.is_dir() else None
+
+
+def project_of(root: Path, config: ProjectConfig, files: Files) -> Project:
+    """The project of `config` whose modules are read from `files`; raises `StrataError` E073."""
+    found: dict[str, SourceText] = {}
+    for entry in config.models:
+        modules = files.modules(entry)
+        if modules is None:
             message = f"`{entry}` is neither a file nor a folder"
             raise StrataError(config_fault(root, "project.models", message, "create it, or correct the list"))
-    if not files:
+        found.update((module.path, module) for module in modules)
+    if not found:
         message = f"the project `{config.name}` has no model: no `{SUFFIX}` file lies in {', '.join(config.models)}"
         raise StrataError(config_fault(root, "project.models", message, "write one, or set `[project] models`"))
-    return Project(root, config, tuple(files.values()))
+    return Project(root, config, tuple(found.values()))
 
 
 def compile_(project: Project) -> CompiledProject:

@@ -26,8 +26,8 @@ from .expressions import (
     Literal,
     SortKey,
     WindowCall,
-    columns_read,
     conjuncts,
+    uncoerced,
 )
 from .form import COMMUTATIVE, MIRRORED, flat
 from .nodes import (
@@ -45,7 +45,6 @@ from .nodes import (
     Window,
     inputs,
 )
-from .schema import Schema
 
 Identity = bytes
 Names = Mapping[str, Identity]
@@ -66,11 +65,12 @@ class StepKind(StrEnum):
 
 
 class Step(NamedTuple):
-    """A step that decides about rows; `reads` names the upstream columns that it decides by."""
+    """A step that decides about rows by the values of `exprs`; `word` says what they do not, such as a join's kind."""
 
     kind: StepKind
     identity: Identity
-    reads: tuple[tuple[str, str], ...]
+    exprs: tuple[Expr, ...]
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Derivation:
 
     columns: Names
     rows: Identity
-    steps: frozenset[Step]
+    steps: tuple[Step, ...]
 
 
 def as_read(table: str, column: str) -> tuple[str, str]:
@@ -103,7 +103,7 @@ def derivation(relation: Relation, naming: Naming = as_read) -> Derivation:
         del done[len(done) - len(below) :]
         done.append(walk.part(node, given))
     (whole,) = done
-    return Derivation(whole.columns, whole.identity, frozenset(walk.steps))
+    return Derivation(whole.columns, whole.identity, tuple(walk.steps))
 
 
 def order_identity(keys: Iterable[SortKey], columns: Names) -> Identity:
@@ -144,7 +144,7 @@ class _Walk:
                 asked = [p for p in conjuncts(node.predicate) if not (isinstance(p, Literal) and p.value is True)]
                 found = {_expression(p, below.columns): p for p in asked}
                 for identity, predicate in found.items():
-                    self._step(StepKind.FILTER, identity, [predicate], node.input.schema)
+                    self._step(StepKind.FILTER, identity, [predicate])
                 return _Part(below.columns, below.base, below.conditions | found.keys())
             case Project():
                 (below,) = given
@@ -154,7 +154,7 @@ class _Walk:
                 keys = {k.name: _expression(k.expr, below.columns) for k in node.keys}
                 calls = {a.name: _aggregate(a.call, below.columns) for a in node.aggregates}
                 grouping = digest(b"group", *sorted({*keys.values()}))
-                self._step(StepKind.GROUP, grouping, [k.expr for k in node.keys], node.input.schema)
+                self._step(StepKind.GROUP, grouping, [k.expr for k in node.keys])
                 return _Part(keys | calls, digest(below.identity, grouping))
             case Window():
                 (below,) = given
@@ -164,7 +164,7 @@ class _Walk:
             case Expand():
                 (below,) = given
                 identity = digest(b"expand", _expression(node.item.expr, below.columns))
-                self._step(StepKind.EXPAND, identity, [node.item.expr], node.input.schema)
+                self._step(StepKind.EXPAND, identity, [node.item.expr])
                 return _Part({**below.columns, node.item.name: identity}, digest(below.identity, identity))
             case Sort():
                 (below,) = given
@@ -173,7 +173,8 @@ class _Walk:
                 (below,) = given
                 order = _order(node.keys, below.columns)
                 identity = digest(b"take", str(node.offset), str(node.count), *order)
-                self._step(StepKind.TAKE, identity, [k.expr for k in node.keys], node.input.schema)
+                word = f"{node.offset}..{node.offset + node.count} by"
+                self._step(StepKind.TAKE, identity, [k.expr for k in node.keys], word)
                 return _Part(below.columns, digest(below.identity, identity))
 
     def _scan(self, node: Scan) -> _Part:
@@ -184,15 +185,14 @@ class _Walk:
         for column in node.schema.columns:
             columns[column.name] = digest(b"column", str(time), *self._naming(node.table, column.name))
         table, _ = self._naming(node.table, "")
-        self.steps.append(Step(StepKind.READ, digest(b"read", table, str(time)), ((node.table, ""),)))
+        self._step(StepKind.READ, digest(b"read", table, str(time)), [], node.table)
         return _Part(columns, digest(b"read", table))
 
     def _join(self, node: Join, left: _Part, right: _Part) -> _Part:
         both = {**left.columns, **right.columns}
         on = conjuncts(node.on) if node.on is not None else ()
         identity = digest(b"join", node.kind, *sorted({_expression(p, both) for p in on}), right.base)
-        schema = Schema((*node.left.schema.columns, *node.right.schema.columns))
-        self._step(StepKind.JOIN, identity, on, schema)
+        self._step(StepKind.JOIN, identity, on, f"{node.kind} on" if on else str(node.kind))
         names = {name: both[name] for name in node.schema.names}
         return _Part(names, digest(b"join", identity, left.identity, right.identity))
 
@@ -201,21 +201,20 @@ class _Walk:
             sides = tuple(sorted(sides, key=lambda side: side.identity))
         columns = {n: digest(b"combine", node.kind, *(side.columns[n] for side in sides)) for n in node.schema.names}
         identity = digest(b"combine", node.kind, *(side.base for side in sides))
-        self._step(StepKind.COMBINE, identity, [], node.schema)
+        self._step(StepKind.COMBINE, identity, [], str(node.kind))
         return _Part(columns, digest(identity, *(side.identity for side in sides)))
 
-    def _step(self, kind: StepKind, identity: Identity, exprs: Iterable[Expr], schema: Schema) -> None:
-        reads = {(o.node, o.column) for e in exprs for name in columns_read(e) for o in schema[name].origins}
-        self.steps.append(Step(kind, identity, tuple(sorted(reads))))
+    def _step(self, kind: StepKind, identity: Identity, exprs: Iterable[Expr], word: str = "") -> None:
+        self.steps.append(Step(kind, identity, tuple(exprs), word))
 
 
 def _aggregate(call: AggregateCall, names: Names) -> Identity:
-    args = digest(*(_expression(a, names) for a in call.args))
+    args = digest(*(_expression(a, names) for a in uncoerced(call.function, call.args)))
     return digest(b"aggregate", call.function, bytes([call.distinct]), args, *_order(call.order, names))
 
 
 def _window(call: WindowCall, names: Names) -> Identity:
-    args = digest(*(_expression(a, names) for a in call.args))
+    args = digest(*(_expression(a, names) for a in uncoerced(call.function, call.args)))
     partition = digest(*sorted({_expression(p, names) for p in call.partition}))
     frame = f"{call.frame.start}..{call.frame.end}" if call.frame else ""
     return digest(b"window", call.function, args, partition, frame, *_order(call.order, names))
@@ -244,7 +243,7 @@ def _expression(expr: Expr, names: Names) -> Identity:
             parts = {_expression(a, names) for a in flat(expr, word)}
             return next(iter(parts)) if len(parts) == 1 else digest(b"call", word, *sorted(parts))
         case Call():
-            args = [_expression(a, names) for a in expr.args]
+            args = [_expression(a, names) for a in uncoerced(expr.function, expr.args)]
             function = MIRRORED.get(expr.function, expr.function)
             if function != expr.function:
                 args.reverse()

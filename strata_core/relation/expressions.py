@@ -201,6 +201,18 @@ def _coerced(args: tuple[Expr, ...], resolution: Resolution) -> tuple[Expr, ...]
     return tuple(coerce(a, t) for a, t in zip(args, resolution.parameters, strict=True))
 
 
+def uncoerced(function: str, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """`args` of a call without the casts that the function's rule would put in by itself: what somebody wrote."""
+    bare = tuple(a.operand if isinstance(a, Cast) and not a.safe else a for a in args)
+    if all(a is b for a, b in zip(args, bare, strict=True)):
+        return args
+    try:
+        wanted = CATALOG[function].rule(tuple(map(argument, bare))).parameters
+    except SignatureError:
+        return args
+    return bare if all(a.inferred.type == t for a, t in zip(args, wanted, strict=True)) else args
+
+
 def coerce(expr: Expr, type_: ValueType) -> Expr:
     """`expr` as a value of `type_`, to which it is known to widen: a literal is retyped, else a cast is put in."""
     if expr.inferred.type == type_:

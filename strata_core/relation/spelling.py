@@ -1,0 +1,137 @@
+"""How an output column is computed, spelled for people: close to the language, short, and no promise to parse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from ..types import widens
+from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, Literal, SortKey, WindowCall, uncoerced
+from .nodes import Aggregate, Expand, Filter, Join, Limit, Project, Relation, Scan, SetOperation, Sort, Window
+
+MOST = 160
+_INFIX: Mapping[str, str] = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "modulo": "%",
+    "concat_op": "||",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "and": "and",
+    "or": "or",
+    "like": "like",
+    "rlike": "rlike",
+}
+
+
+def spelled_output(relation: Relation, name: str) -> str:
+    """The expression of the output `name`, cut where it is long."""
+    return shortened(_output(relation, name))
+
+
+def shortened(text: str) -> str:
+    """`text`, cut where it is long."""
+    return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
+
+
+def spelled_expression(expr: Expr) -> str:
+    """An expression; casts that lose nothing are left out, since nobody wrote them.
+
+    >>> from .expressions import call, literal
+    >>> spelled_expression(call("add", literal(1), call("multiply", literal(2), literal(2.5))))
+    '1.0 + (2.0 * 2.5)'
+    """
+    match expr:
+        case ColumnRef():
+            return expr.name
+        case Literal():
+            return _literal(expr.value)
+        case Cast():
+            operand = spelled_expression(expr.operand)
+            if widens(expr.operand.inferred.type, expr.inferred.type):
+                return operand
+            return f'{"try_cast" if expr.safe else "cast"}({operand}, "{expr.inferred.type}")'
+        case Call(function=function, args=(_, _)) if function in _INFIX:
+            left, right = uncoerced(function, expr.args)
+            return f"{_operand(left)} {_INFIX[function]} {_operand(right)}"
+        case Call(function="not" | "negate" as function, args=(operand,)):
+            return f"{'not ' if function == 'not' else '-'}{_operand(operand)}"
+        case Call(function="is_null" | "is_not_null" as function, args=(operand,)):
+            return f"{_operand(operand)} is {'' if function == 'is_null' else 'not '}none"
+        case Call(function="in", args=(operand, *items)):
+            return f"{_operand(operand)} in [{_listed(items)}]"
+        case Call():
+            return f"{expr.function}({_listed(uncoerced(expr.function, expr.args))})"
+
+
+def _output(relation: Relation, name: str) -> str:
+    while True:
+        match relation:
+            case Project():
+                return spelled_expression(next(i.expr for i in relation.items if i.name == name))
+            case Aggregate():
+                for key in relation.keys:
+                    if key.name == name:
+                        return spelled_expression(key.expr)
+                return _aggregate(next(a.call for a in relation.aggregates if a.name == name))
+            case Window():
+                for item in relation.items:
+                    if item.name == name:
+                        return _window(item.call)
+                relation = relation.input
+            case Expand():
+                if relation.item.name == name:
+                    return f"an element of {spelled_expression(relation.item.expr)}"
+                relation = relation.input
+            case Filter() | Sort() | Limit():
+                relation = relation.input
+            case Join():
+                relation = relation.left if name in relation.left.schema else relation.right
+            case SetOperation():
+                return f"{_output(relation.left, name)} {relation.kind} {_output(relation.right, name)}"
+            case Scan():
+                return f"{relation.table}.{name}"
+
+
+def _aggregate(call: AggregateCall) -> str:
+    return f"{call.function}({'distinct ' if call.distinct else ''}{_listed(uncoerced(call.function, call.args))})"
+
+
+def _window(call: WindowCall) -> str:
+    parts = [f"partition_by: [{_listed(call.partition)}]"] if call.partition else []
+    parts += [f"sort: [{_order(call.order)}]"] if call.order else []
+    return f"{call.function}({_listed(uncoerced(call.function, call.args))}) over ({', '.join(parts)})"
+
+
+def _order(keys: Iterable[SortKey]) -> str:
+    return ", ".join(f"{'-' if k.descending else ''}{_operand(k.expr)}" for k in keys)
+
+
+def _operand(expr: Expr) -> str:
+    inner = expr
+    while isinstance(inner, Cast) and widens(inner.operand.inferred.type, inner.inferred.type):
+        inner = inner.operand
+    text = spelled_expression(inner)
+    return f"({text})" if isinstance(inner, Call) and inner.function in _INFIX else text
+
+
+def _listed(exprs: Iterable[Expr]) -> str:
+    return ", ".join(map(spelled_expression, exprs))
+
+
+def _literal(value: object) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return json.dumps(value, ensure_ascii=False)
+        case _:
+            return str(value)
