@@ -74,6 +74,9 @@ CODES = MappingProxyType(
         "E093": "another apply published first",
         "E094": "artifact does not match its manifest",
         "E095": "nothing published under this name",
+        "E096": "table cannot answer this read",
+        "E097": "landing is refused",
+        "E098": "table declaration is not valid",
         # W0xx lints
         "W001": "model has no contract",
         "W004": "classified column without a mask",

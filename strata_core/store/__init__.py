@@ -8,6 +8,7 @@ from .environments import Environment, EnvironmentVersion, Pointer
 from .log import CommitLog, Entry, LogConflictError
 from .manifest import ColumnStatistics, Field, Manifest, Part
 from .store import Store
+from .tables import StoreError, Table
 
 __all__ = [
     "Artifact",
@@ -23,4 +24,6 @@ __all__ = [
     "Part",
     "Pointer",
     "Store",
+    "StoreError",
+    "Table",
 ]

@@ -125,6 +125,12 @@ def remove_directory(path: Path) -> None:
             return
 
 
+def remove_file(path: Path) -> None:
+    """Removes a file; what is already gone is no fault."""
+    with at(path, "remove"), suppress(FileNotFoundError):
+        os.unlink(path)
+
+
 def names_in(path: Path) -> tuple[str, ...]:
     """The names inside a folder, sorted; a folder that does not exist has none."""
     with at(path, "list the folder"):

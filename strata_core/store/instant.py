@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
@@ -18,9 +19,14 @@ _SPELLING = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\.(\d{9})Z")
 _SECOND = 1_000_000_000
 
 
-def next_instant(previous: Instant) -> Instant:
+def now() -> Instant:
+    """The machine's clock."""
+    return time.time_ns()
+
+
+def next_instant(previous: Instant, clock: Callable[[], Instant] = now) -> Instant:
     """The clock's instant, but later than `previous`: a log's instants strictly increase."""
-    return max(time.time_ns(), previous + 1)
+    return max(clock(), previous + 1)
 
 
 def spell(instant: Instant) -> str:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..diagnostics import Diagnostic, StrataError
-from . import disk
 from .document import JSON, from_text, to_text
-from .instant import Instant, next_instant, parse, spell
+from .files import LOCAL, Files
+from .instant import Instant, next_instant, now, parse, spell
 
 FORMAT = 1
 _NAME = re.compile(r"(\d{20})\.json")
@@ -51,31 +51,35 @@ class LogConflictError(StrataError):
 
 @dataclass(frozen=True, slots=True)
 class CommitLog:
-    """The log in `directory`, which need not exist before the first `append`."""
+    """The log in `directory`, which need not exist before the first `append`. `clock` gives its instants."""
 
     directory: Path
+    files: Files = LOCAL
+    clock: Callable[[], Instant] = now
 
-    def head(self) -> int:
-        """The number of the newest entry, 0 for an empty log. Reads names only; E094 for a gap."""
-        numbers = [int(m[1]) for name in disk.names_in(self.directory) if (m := _NAME.fullmatch(name))]
+    def head(self, after: int = 0) -> int:
+        """The number of the newest entry, 0 for an empty log. Reads names only; E094 for a gap.
+
+        `after` is an entry known to exist: only the names later than its own are listed.
+        """
+        names = self.files.names(self.directory, self._path(after).name if after else "")
+        numbers = [int(m[1]) for name in names if (m := _NAME.fullmatch(name))]
         if not numbers:
-            return 0
+            return after
         head = max(numbers)
-        if len(numbers) != head:
+        if len(numbers) != head - after:
             # A listing that runs beside a writer may show a later entry and not an earlier one: look again.
-            for number in sorted(set(range(1, head + 1)).difference(numbers)):
-                if not self._path(number).exists():
+            for number in sorted(set(range(after + 1, head + 1)).difference(numbers)):
+                if not self.files.exists(self._path(number)):
                     raise StrataError(_gap(self._path(number), number, head))
         return head
 
     def read(self, number: int) -> Entry:
         """The entry of that number; E094 when it is missing or damaged, E092 when it cannot be read."""
         path = self._path(number)
-        with disk.at(path, "read"):
-            try:
-                text = path.read_bytes()
-            except FileNotFoundError:
-                raise StrataError(_gap(path, number, number)) from None
+        text = self.files.read(path)
+        if text is None:
+            raise StrataError(_gap(path, number, number))
         return _decode(path, number, text)
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
@@ -88,11 +92,11 @@ class CommitLog:
         `expected` is the head that the payload was made for: `LogConflictError` if it has moved. None takes
         the next free number, whatever came before.
         """
-        disk.make_directory(self.directory)
+        self.files.prepare(self.directory)
         previous = self.head() if expected is None else expected
         while True:
             before = self.read(previous).at if previous else 0
-            entry = Entry(previous + 1, secrets.token_hex(16), kind, next_instant(before), payload)
+            entry = Entry(previous + 1, secrets.token_hex(16), kind, next_instant(before, self.clock), payload)
             if self._commit(entry):
                 return entry
             if expected is not None:
@@ -102,9 +106,9 @@ class CommitLog:
     def _commit(self, entry: Entry) -> bool:
         path = self._path(entry.number)
         try:
-            created = disk.create_if_absent(path, _encode(entry))
+            created = self.files.create(path, _encode(entry))
         except StrataError as fault:
-            if path.exists() and self.read(entry.number).id == entry.id:
+            if self.files.exists(path) and self.read(entry.number).id == entry.id:
                 note = f"entry {entry.number} is visible all the same; the disk has not confirmed that it will stay"
                 raise StrataError(*(replace(d, notes=(*d.notes, note)) for d in fault.diagnostics)) from fault
             raise

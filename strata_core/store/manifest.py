@@ -1,6 +1,6 @@
 """The manifest: what one immutable set of Parquet parts holds, and where it came from.
 
-Artifacts of models have one; runs and snapshots of the three-clock store (Seed 1) will have the same.
+Artifacts of models have one, and so have runs and snapshots of tables (Seed 1).
 File lists come from manifests, never from globbing. A manifest is written before the folder that it
 describes becomes visible, so a folder at its final address always has one.
 """
@@ -14,8 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ..diagnostics import Diagnostic, StrataError
-from . import disk
 from .document import JSON, from_text, to_text
+from .files import LOCAL, Files
 from .instant import Instant, parse, spell
 from .log import too_new
 
@@ -90,9 +90,7 @@ class Manifest:
 def encode(manifest: Manifest) -> bytes:
     """The JSON text of `manifest`."""
     parts: list[JSON] = [{"path": p.path, "rows": p.rows, "bytes": p.bytes, "sha256": p.sha256} for p in manifest.parts]
-    schema: list[JSON] = [
-        {"name": f.name, "type": f.type, "nullable": f.nullable, "metadata": dict(f.metadata)} for f in manifest.schema
-    ]
+    schema: list[JSON] = [field_document(f) for f in manifest.schema]
     statistics: dict[str, JSON] = {
         name: {"null_count": s.null_count, "minimum": s.minimum, "maximum": s.maximum}
         for name, s in manifest.statistics.items()
@@ -108,18 +106,21 @@ def encode(manifest: Manifest) -> bytes:
         "digest": manifest.digest,
         "created_at": spell(manifest.created_at),
         "statistics": statistics,
-        "provenance": manifest.provenance,
+        "provenance": dict(manifest.provenance),
     }
     return to_text(document).encode()
 
 
-def read(path: Path) -> Manifest | None:
+def field_document(field: Field) -> dict[str, JSON]:
+    """A field as JSON."""
+    return {"name": field.name, "type": field.type, "nullable": field.nullable, "metadata": dict(field.metadata)}
+
+
+def read(path: Path, files: Files = LOCAL) -> Manifest | None:
     """The manifest at `path`, None when there is no such file; E094 when it is damaged, E092 when too new."""
-    with disk.at(path, "read"):
-        try:
-            text = path.read_bytes()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
+    text = files.read(path)
+    if text is None:
+        return None
     try:
         document = from_text(text)
         if isinstance(version := document.get("format"), int) and version > FORMAT:
@@ -154,7 +155,7 @@ def _decode(document: Mapping[str, JSON]) -> Manifest:
                 kind=kind,
                 table=table,
                 parts=tuple(_part(p) for p in parts),
-                schema=tuple(_field(f) for f in schema),
+                schema=tuple(field_of(f) for f in schema),
                 rows=rows,
                 digest=digest,
                 created_at=parse(created_at),
@@ -173,7 +174,8 @@ def _part(document: JSON) -> Part:
             raise ValueError(f"not a part: {document!r}")
 
 
-def _field(document: JSON) -> Field:
+def field_of(document: JSON) -> Field:
+    """The field that `field_document` wrote; `ValueError` for anything else."""
     match document:
         case {"name": str(name), "type": type_, "nullable": bool(nullable), "metadata": dict(metadata)}:
             return Field(name, type_, nullable, MappingProxyType({k: str(v) for k, v in metadata.items()}))

@@ -13,7 +13,7 @@ import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ from .instant import next_instant
 from .log import CommitLog
 from .manifest import Manifest
 from .names import address_name, table_name, under
+from .tables import Table, Tables
 
 if TYPE_CHECKING:  # pyarrow takes 0.2 s to import, and plan, history and rollback touch no rows
     import pyarrow as pa
@@ -41,6 +42,10 @@ class Store:
     """The store in the folder `root`; make it with `Store.open`."""
 
     root: Path
+    tables: Tables = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tables", Tables(self.root))
 
     @classmethod
     def open(cls, root: Path, create: bool = True) -> Store:
@@ -132,6 +137,24 @@ class Store:
         from .reader import read_parts
 
         return read_parts(artifact.paths, columns)
+
+    def declare(self, tables: str | Path) -> tuple[Table, ...]:
+        """Declares the tables of a TOML text or file: all of it is checked before the first one is declared.
+
+        Errors: StoreDeclarationInvalid, and those of `Tables.declare`; E092 when the file cannot be read.
+        """
+        from .tables.declaration import read_declarations
+
+        if isinstance(tables, Path):
+            with disk.at(tables, "read"):
+                text, source = tables.read_text(encoding="utf-8"), str(tables)
+        else:
+            text, source = tables, "the declaration"
+        return tuple(self.tables.declare(declared) for declared in read_declarations(text, source))
+
+    def table(self, name: str) -> Table:
+        """The table with three clocks of that name. Errors: StoreTableUndeclared."""
+        return self.tables.table(name)
 
     def environment(self, name: str) -> Environment:
         """The environment `name`, which need not exist before its first publication."""

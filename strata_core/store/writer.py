@@ -21,9 +21,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..diagnostics import Diagnostic, StrataError
-from . import digest, disk
+from . import digest
 from .arrow_schema import stored_schema
 from .digest import BLOCK_ROWS
+from .files import LOCAL, Files
 from .manifest import ColumnStatistics, Part
 from .statistics import of_columns
 
@@ -84,7 +85,33 @@ class _Digested:
     null_counts: tuple[int, ...]
 
 
-def write_parts(directory: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Written:
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How parts are laid out for those who search in them: rows of a row group, and the columns that get a Bloom
+    filter (one a row group) that is wrong about an absent value in one of a hundred cases."""
+
+    group_rows: int = BLOCK_ROWS
+    bloom_columns: tuple[str, ...] = ()
+
+    def settings(self, rows: int) -> dict[str, object]:
+        """Settings of the Parquet writer for a part of `rows` rows."""
+        if not self.bloom_columns:
+            return {**_SETTINGS}
+        filter_ = {"ndv": max(1, min(rows, self.group_rows)), "fpp": 0.01}
+        return {**_SETTINGS, "bloom_filter_options": dict.fromkeys(self.bloom_columns, filter_)}
+
+
+PLAIN = Layout()
+"""Parts that are read whole."""
+
+
+def write_parts(
+    directory: Path,
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+    layout: Layout = PLAIN,
+    files: Files = LOCAL,
+) -> Written:
     """Writes `batches` into the existing `directory` and syncs it. No rows make one part that bears the schema.
 
     Errors: E080 a batch has other columns or types than `schema`, or a type that is not kept; E081 a null in a
@@ -96,19 +123,19 @@ def write_parts(directory: Path, schema: pa.Schema, batches: Iterable[pa.RecordB
     with ThreadPoolExecutor(_THREADS, thread_name_prefix="strata-write") as pool:
         try:
             for blocks in _parts(_blocks(stored, batches), stored):
-                encoded.append(pool.submit(_encode, directory, len(encoded), stored, blocks))
+                encoded.append(pool.submit(_encode, directory, len(encoded), stored, blocks, layout, files))
                 digested.append(pool.submit(_digest, stored, blocks))
                 del blocks  # the futures hold it now, and only until they are done
                 if len(encoded) > _WAITING_PARTS:
                     encoded[-1 - _WAITING_PARTS].result()
                     digested[-1 - _WAITING_PARTS].result()
-            files = [future.result() for future in encoded]
+            written = [future.result() for future in encoded]
             contents = [future.result() for future in digested]
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-    disk.sync_directory(directory)
-    parts = tuple(file.part for file in files)
+    files.settle(directory)
+    parts = tuple(file.part for file in written)
     return Written(
         stored,
         parts,
@@ -117,7 +144,7 @@ def write_parts(directory: Path, schema: pa.Schema, batches: Iterable[pa.RecordB
             (block for content in contents for block in content.blocks),
             sum(part.rows for part in parts),
         ),
-        of_columns(stored, [file.footer for file in files], [content.null_counts for content in contents]),
+        of_columns(stored, [file.footer for file in written], [content.null_counts for content in contents]),
     )
 
 
@@ -212,19 +239,21 @@ def _nested_null(cause: pa.ArrowInvalid, column: str | None = None) -> StrataErr
     return StrataError(Diagnostic("E081", message, fix=_NULL_FIX, field_path=column))
 
 
-def _encode(directory: Path, number: int, stored: pa.Schema, blocks: Sequence[pa.RecordBatch]) -> _Encoded:
+def _encode(
+    directory: Path, number: int, stored: pa.Schema, blocks: Sequence[pa.RecordBatch], layout: Layout, files: Files
+) -> _Encoded:
     """Encodes a part in memory, so that its bytes are hashed without reading them back, and writes it."""
     name = f"part-{number:05d}.parquet"
+    rows = sum(block.num_rows for block in blocks)
     sink = pa.BufferOutputStream()
     try:
-        with pq.ParquetWriter(sink, stored, **_SETTINGS) as writer:
+        with pq.ParquetWriter(sink, stored, **layout.settings(rows)) as writer:
             for block in blocks:
-                writer.write_batch(block, row_group_size=BLOCK_ROWS)
+                writer.write_batch(block, row_group_size=layout.group_rows)
     except pa.ArrowInvalid as cause:
         raise _nested_null(cause) from cause
     content = sink.getvalue()
-    disk.write_file(directory / name, memoryview(content))
-    rows = sum(block.num_rows for block in blocks)
+    files.put(directory / name, memoryview(content))
     footer = pq.read_metadata(pa.BufferReader(content))
     return _Encoded(Part(name, rows, content.size, hashlib.sha256(content).hexdigest()), footer)
 

@@ -1,0 +1,146 @@
+"""What may land: Arrow, polars, and files of Parquet, CSV and NDJSON, each as one stream of record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+
+from ..digest import BLOCK_ROWS
+from .errors import StoreError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    Data: TypeAlias = (
+        pa.Table | pa.RecordBatch | pa.RecordBatchReader | pl.DataFrame | pl.LazyFrame | str | Path | list[str | Path]
+    )
+"""What `land` takes. Several paths are read one after the other and have the first one's schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Rows on their way: their schema, and the batches, to be read once."""
+
+    schema: pa.Schema
+    batches: Iterator[pa.RecordBatch]
+
+
+def arrival(table: str, data: Any, known: Mapping[str, pa.DataType]) -> Arrival:
+    """`data` as a stream. `known` gives the types of columns that text does not tell (CSV, NDJSON).
+
+    StoreSourceInvalid when it is none of the kinds or cannot be read.
+    """
+    match data:
+        case pa.Table():
+            return Arrival(data.schema, iter(data.to_batches(BLOCK_ROWS)))
+        case pa.RecordBatch():
+            return Arrival(data.schema, iter((data,)))
+        case pa.RecordBatchReader():
+            return Arrival(data.schema, _guarded(table, "the reader", data))
+        case str() | Path():
+            return _files(table, [Path(data)], known)
+        case [*paths] if paths and all(isinstance(path, str | Path) for path in paths):
+            return _files(table, [Path(path) for path in paths], known)
+        case _:
+            return _frame(table, data)
+
+
+def _frame(table: str, data: Any) -> Arrival:
+    import polars as pl
+
+    match data:
+        case pl.DataFrame():
+            arrow = data.to_arrow()
+            return Arrival(arrow.schema, iter(arrow.to_batches(BLOCK_ROWS)))
+        case pl.LazyFrame():
+            schema = data.collect_schema().to_frame().to_arrow().schema
+            frames = data.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True)
+            return Arrival(schema, (batch for frame in frames for batch in frame.to_arrow().cast(schema).to_batches()))
+        case _:
+            message = f"table {table}: {type(data).__name__} is nothing that lands"
+            fix = "give an Arrow table or reader, a polars frame, or paths of .parquet, .csv or .ndjson files"
+            raise StoreError("StoreSourceInvalid", table, message, fix)
+
+
+Open: TypeAlias = Callable[[Path, Mapping[str, pa.DataType]], tuple[pa.Schema, Iterable[pa.RecordBatch]]]
+
+
+def _parquet(path: Path, known: Mapping[str, pa.DataType]) -> tuple[pa.Schema, Iterable[pa.RecordBatch]]:
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(path)
+    return file.schema_arrow, file.iter_batches(BLOCK_ROWS)
+
+
+def _csv(path: Path, known: Mapping[str, pa.DataType]) -> tuple[pa.Schema, Iterable[pa.RecordBatch]]:
+    from pyarrow import csv
+
+    convert = csv.ConvertOptions(
+        column_types=dict(known), null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
+    )
+    reader = csv.open_csv(path, convert_options=convert)
+    return reader.schema, reader
+
+
+def _ndjson(path: Path, known: Mapping[str, pa.DataType]) -> tuple[pa.Schema, Iterable[pa.RecordBatch]]:
+    from pyarrow import json
+
+    parse = json.ParseOptions(explicit_schema=pa.schema(list(known.items())), unexpected_field_behavior="infer")
+    reader = json.open_json(path, parse_options=parse)
+    return reader.schema, reader
+
+
+FORMATS: Mapping[str, Open] = MappingProxyType(
+    {
+        ".parquet": _parquet,
+        ".csv": _csv,
+        ".csv.gz": _csv,
+        ".ndjson": _ndjson,
+        ".jsonl": _ndjson,
+    }
+)
+"""Endings of file names, and who reads such a file."""
+
+
+def _files(table: str, paths: list[Path], known: Mapping[str, pa.DataType]) -> Arrival:
+    schema, batches = _open(table, paths[0], known)
+
+    def following() -> Iterator[pa.RecordBatch]:
+        yield from batches
+        for path in paths[1:]:
+            other, more = _open(table, path, {f.name: f.type for f in schema})
+            if other != schema:
+                message = f"table {table}: {path} has other columns or types than {paths[0]}"
+                raise StoreError("StoreSchemaMismatch", table, message, "land it as a run of its own")
+            yield from more
+
+    return Arrival(schema, following())
+
+
+def _open(table: str, path: Path, known: Mapping[str, pa.DataType]) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    reads = next((open_ for ending, open_ in FORMATS.items() if path.name.lower().endswith(ending)), None)
+    if reads is None:
+        fix = f"give a file that ends in {', '.join(FORMATS)}"
+        raise StoreError("StoreSourceInvalid", table, f"table {table}: {path} has no ending that says what it is", fix)
+    try:
+        schema, batches = reads(path, known)
+    except (OSError, pa.ArrowException) as cause:
+        raise _unreadable(table, str(path), cause) from cause
+    return schema, _guarded(table, str(path), batches)
+
+
+def _guarded(table: str, source: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    try:
+        yield from batches
+    except (OSError, pa.ArrowException) as cause:
+        raise _unreadable(table, source, cause) from cause
+
+
+def _unreadable(table: str, source: str, cause: Exception) -> StoreError:
+    message = f"table {table}: {source} cannot be read: {str(cause).splitlines()[0]}"
+    return StoreError("StoreSourceInvalid", table, message, "check the file, and the types that `columns` declares")

@@ -1,0 +1,49 @@
+"""The one family of errors of tables: a stable name (the seed's), the table, and what would be accepted instead."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from ...diagnostics import Diagnostic, StrataError
+
+UNANSWERABLE, REFUSED, UNDECLARABLE = "E096", "E097", "E098"
+"""The diagnostic codes: a read that cannot be answered, a landing that is refused, a declaration that is not valid."""
+
+CODES = MappingProxyType(
+    {
+        # Seed 1, bound-time
+        "StoreValidTimeNotTimestamp": UNDECLARABLE,
+        "StoreValidTimeUndeclared": UNANSWERABLE,
+        "StoreAsOfUnretained": UNANSWERABLE,
+        "StoreRetentionColumnInvalid": REFUSED,
+        # Seed 1, available-time
+        "StoreAvailableTimeUndeclared": UNANSWERABLE,
+        "StoreAvailableTimeNull": REFUSED,
+        "StoreVintageHashUndeclared": UNDECLARABLE,
+        "StoreVintageRetainRows": UNDECLARABLE,
+        # Settled here (design store.md)
+        "StoreAdjustmentInvalid": UNANSWERABLE,
+        "StoreBoundInvalid": UNANSWERABLE,
+        "StoreColumnReserved": REFUSED,
+        "StoreColumnUnknown": UNANSWERABLE,
+        "StoreDeclarationInvalid": UNDECLARABLE,
+        "StoreFilterInvalid": UNANSWERABLE,
+        "StoreHoldUnknown": UNANSWERABLE,
+        "StorePinUnknown": UNANSWERABLE,
+        "StorePrincipalRequired": UNANSWERABLE,
+        "StoreRunConflict": REFUSED,
+        "StoreRunInvalid": REFUSED,
+        "StoreSchemaMismatch": REFUSED,
+        "StoreSourceInvalid": REFUSED,
+        "StoreTableUndeclared": UNANSWERABLE,
+    }
+)
+
+
+class StoreError(StrataError):
+    """A request to a table that is refused before anything is written. `code` is the seed's name of it."""
+
+    def __init__(self, code: str, table: str, message: str, fix: str | None = None) -> None:
+        super().__init__(Diagnostic(CODES[code], f"{code}: {message}", fix=fix, field_path=table))
+        self.code = code
+        self.table = table

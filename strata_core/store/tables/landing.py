@@ -1,0 +1,400 @@
+"""Landing: a batch of rows becomes one run, committed by one entry of the log.
+
+Parts are written, synced and described by a manifest in a folder of this attempt's own; nobody reads them until an
+entry names the folder. `_ingested_at` is the entry's instant, decided when the entry is created: max(clock, the entry
+before + 1 ns). It is not repeated in the parts, so that the loser of a race writes one small file anew and no part:
+parts would have to be encoded again, and a number that is reserved beforehand would let an older instant appear
+after a newer one was read. What the winner committed is looked at before the next try.
+
+One run id lands once. An attempt leaves its folder below `data/runs/<run id>/` before it commits, with the number of
+the entry that it started from; whoever lands the id again finds the folder and looks for the entry from there on.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...diagnostics import StrataError
+from .. import manifest, writer
+from ..arrow_schema import fields_of, stored_schema
+from ..document import JSON
+from ..instant import Instant
+from ..log import LogConflictError
+from ..manifest import Manifest
+from ..writer import Written
+from .arrivals import Arrival, arrival
+from .availability import resolve
+from .declaration import TableDeclaration, retention_column
+from .entries import Range, RunCommit, TableEntry
+from .errors import StoreError
+from .folding import layout
+from .frontier import at_entry
+from .history import History
+from .schema_merge import declared_types, injected_columns, merge
+from .vintages import judge
+
+RUN = "run"
+"""The manifest kind of a run."""
+MODES = ("append", "replace")
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=-]{0,127}")
+_LONGEST_TEXT = 64
+"""Characters of a key's bound in the log at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A committed run. `rows` are those that were kept; `decoded` counts the stored rows that were decoded to tell a
+    restatement from a repetition (Seed 1 *vintage-scope*); `repeated` says that it had landed before."""
+
+    run_id: str
+    commit_seq: int
+    ingested_at: Instant
+    rows: int
+    decoded: int = 0
+    repeated: bool = False
+
+
+def new_run_id(clock: Instant) -> str:
+    """A run id that sorts by the clock and that nobody else takes."""
+    return f"run-{clock:020d}-{secrets.token_hex(4)}"
+
+
+def attempt_name(clock: Instant) -> str:
+    """The folder of one attempt: `collect` sees from it how old an abandoned one is."""
+    return f"{clock:020d}-{secrets.token_hex(4)}"
+
+
+def land(history: History, data: Any, run_id: str | None, mode: str) -> Run:
+    """Lands `data` as one run and returns it. Nothing is visible, and nothing kept, unless it returns.
+
+    Errors, before a byte is written: StoreRunInvalid, StoreColumnReserved, StoreSchemaMismatch,
+    StoreValidTimeNotTimestamp, StoreRetentionColumnInvalid, StoreSourceInvalid; while rows are read:
+    StoreAvailableTimeNull, StoreRetentionColumnInvalid, StoreSchemaMismatch (a null in the key); StoreRunConflict
+    when the run id has landed with other rows.
+    """
+    head = history.head()
+    declared = history.declared(head)
+    run_id = _checked(declared, run_id or new_run_id(history.clock()), mode)
+    stored = history.schema(head)
+    known = {**declared_types(declared), **{f.name: f.type for f in stored if not f.name.startswith("_")}}
+    if declared.available_column is not None:
+        known.pop(declared.available_column, None)
+    came = _stored(declared, arrival(declared.name, data, known))
+    merged = merge(declared, stored, came.schema)
+    attempt = _Attempt(history, declared, head, run_id, mode == "replace")
+    return attempt.run(came, merged)
+
+
+def _checked(declared: TableDeclaration, run_id: str, mode: str) -> str:
+    name = declared.name
+    if mode not in MODES:
+        message = f"table {name}: there is no landing mode {mode!r}"
+        raise StoreError("StoreRunInvalid", name, message, f"use {' or '.join(MODES)}")
+    if mode == "replace" and declared.is_vintage:
+        message = f"table {name} keeps every vintage, and a replacing run would hide them"
+        raise StoreError("StoreRunInvalid", name, message, "append; a later vintage takes the place of an earlier one")
+    if not _RUN_ID.fullmatch(run_id):
+        fix = "use letters, digits, and . _ = - (128 characters at most, a letter or digit first)"
+        raise StoreError("StoreRunInvalid", name, f"table {name}: {run_id!r} cannot name a run", fix)
+    return run_id
+
+
+def _stored(declared: TableDeclaration, came: Arrival) -> Arrival:
+    """The arrival with the types that the store keeps; a column of nulls keeps its lack of a type."""
+    kept = stored_schema(pa.schema([f for f in came.schema if not pa.types.is_null(f.type)]))
+    fields = [f if pa.types.is_null(f.type) else kept.field(f.name) for f in came.schema]
+    names = came.schema.names
+    if len(set(names)) < len(names):
+        raise StoreError("StoreSchemaMismatch", declared.name, f"table {declared.name}: a column arrives twice", None)
+    return Arrival(pa.schema(fields), came.batches)
+
+
+@dataclass(frozen=True, slots=True)
+class _Staged:
+    """Parts that are written and synced, and what the log will say of them."""
+
+    folder: str
+    written: Written
+    ranges: Mapping[str, Range]
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One attempt to land a run on the state at `head`."""
+
+    history: History
+    declared: TableDeclaration
+    head: TableEntry
+    run_id: str
+    replaces: bool
+
+    def run(self, came: Arrival, merged: pa.Schema) -> Run:
+        """Writes the rows and commits them; an id that landed before gives the run of then."""
+        earlier = self.history.files.names(self._parent)
+        made = (*injected_columns(self.declared), self.declared.available_column)
+        names = [n for n in merged.names if n in came.schema.names or n in made]
+        target = pa.schema([merged.field(name) for name in names])
+        rows = self._rows(came, target)
+        if self.declared.is_vintage:
+            arrived = pa.Table.from_batches(rows, target)
+            digested = writer.digest_of(target, arrived.to_batches())
+            if earlier and (found := self._landed(earlier)) is not None:
+                return self._same(found, digested)
+            return self._vintages(arrived, digested, merged)
+        staged = self._stage(target, rows)
+        try:
+            if earlier and (found := self._landed(earlier)) is not None:
+                run = self._same(found, staged.written.digest)
+            else:
+                run = self._commit(staged, merged)
+        except BaseException:
+            self._discard(staged)
+            raise
+        if run.repeated:
+            self._discard(staged)
+        return run
+
+    def _vintages(self, arrived: pa.Table, digested: str, merged: pa.Schema) -> Run:
+        """Lands what restates (Seed 1 *vintage-hash*); judged anew when another landing came between."""
+        attempt, decoded = self, 0
+        staged: _Staged | None = None
+        before = np.zeros(0, dtype=bool)
+        while True:
+            frontier = at_entry(self.history, attempt.head)
+            judged = judge(self.history, self.declared, merged, frontier, arrived)
+            decoded += judged.decoded
+            if staged is None or not np.array_equal(judged.lands, before):
+                if staged is not None:
+                    attempt._discard(staged)
+                novel = arrived if judged.lands.all() else arrived.filter(pa.array(judged.lands))
+                staged = attempt._stage(arrived.schema, iter(novel.to_batches()))
+                before = judged.lands
+            try:
+                run = attempt._try(staged, merged, digested)
+            except LogConflictError:
+                found, moved = attempt._moved(attempt.head)
+                if found is not None:
+                    attempt._discard(staged)
+                    return attempt._same(found, digested)
+                merged = attempt._merged_on(moved, arrived.schema)
+                attempt = replace(attempt, head=moved)
+                continue
+            except BaseException:
+                attempt._discard(staged)
+                raise
+            return replace(run, decoded=decoded)
+
+    def _stage(self, target: pa.Schema, rows: Iterator[pa.RecordBatch]) -> _Staged:
+        """Writes rows to a folder of this attempt's own, synced and named by nobody."""
+        files, folder = self.history.files, f"runs/{self.run_id}/{attempt_name(self.history.clock())}"
+        path = self.history.root / "data" / folder
+        ranges = _Ranges(self.declared.dedup_key)
+        try:
+            files.prepare(path)
+            written = writer.write_parts(path, target, ranges.watch(rows), layout(self.declared, target), files)
+            files.put(path / manifest.NAME, manifest.encode(self._manifest(written)))
+            files.settle(path)
+        except BaseException:
+            _discard(self.history, path)
+            raise
+        return _Staged(folder, written, ranges.found())
+
+    def _commit(self, staged: _Staged, merged: pa.Schema) -> Run:
+        """Commits on the newest entry, whoever commits beside."""
+        attempt = self
+        while True:
+            try:
+                return attempt._try(staged, merged, staged.written.digest)
+            except LogConflictError:
+                found, moved = attempt._moved(attempt.head)
+                if found is not None:
+                    return attempt._same(found, staged.written.digest)
+                merged = attempt._merged_on(moved, staged.written.schema)
+                attempt = replace(attempt, head=moved)
+
+    def _try(self, staged: _Staged, merged: pa.Schema, arrived: str) -> Run:
+        """Creates the next entry; `LogConflictError` when another one came first."""
+        stored = self.history.schema(self.head)
+        changed = None if merged.equals(stored, check_metadata=True) else fields_of(merged)
+        commit = RunCommit(
+            self.run_id, staged.folder, staged.written.rows, arrived, self.replaces, changed, staged.ranges
+        )
+        made = self.history.commit(commit, self.head)
+        return Run(self.run_id, made.number, made.at, staged.written.rows)
+
+    def _moved(self, seen: TableEntry) -> tuple[int | None, TableEntry]:
+        """What came first: the entry of this very run, if it did, and the head that it is now."""
+        moved = self.history.head()
+        if moved.newest.declare != seen.newest.declare and self.history.declared(moved) != self.declared:
+            message = f"table {self.declared.name} was declared anew while run {self.run_id} landed"
+            raise StoreError("StoreRunConflict", self.declared.name, message, "land it again")
+        return self._among(seen.number, moved.number), moved
+
+    def _merged_on(self, head: TableEntry, landed: pa.Schema) -> pa.Schema:
+        own = pa.schema([f for f in landed if not f.name.startswith("_")])
+        return merge(self.declared, self.history.schema(head), own)
+
+    def _discard(self, staged: _Staged) -> None:
+        _discard(self.history, self.history.root / "data" / staged.folder)
+
+    @property
+    def _parent(self) -> Path:
+        return self.history.root / "data" / "runs" / self.run_id
+
+    def _rows(self, came: Arrival, target: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The rows as they are kept, checked one batch at a time."""
+        names = [n for n in target.names if n in came.schema.names]
+        for batch in came.batches:
+            raw = pa.RecordBatch.from_arrays(
+                [_column(batch, came.schema, n, target, self.declared) for n in names], names
+            )
+            resolved = resolve(raw, self.declared, self.run_id)
+            kept = resolved.select(target.names).cast(target)
+            self._check_nulls(kept)
+            yield kept
+
+    def _check_nulls(self, batch: pa.RecordBatch) -> None:
+        table = self.declared.name
+        for column in self.declared.primary_key:
+            if batch.column(column).null_count:
+                message = f"table {table}, run {self.run_id}: the primary key column {column} is null in some rows"
+                raise StoreError("StoreSchemaMismatch", table, message, f"fill {column} before it lands")
+        retain = self.declared.retain_rows
+        if retain is not None and retain.column in batch.schema.names and batch.column(retain.column).null_count:
+            raise retention_column(table, f"column {retain.column} is null in some rows of run {self.run_id}")
+
+    def _manifest(self, written: Written) -> Manifest:
+        provenance: dict[str, JSON] = {"started_from": self.head.number}
+        return Manifest(
+            id=self.run_id,
+            kind=RUN,
+            table=self.declared.name,
+            parts=written.parts,
+            schema=fields_of(written.schema),
+            rows=written.rows,
+            digest=written.digest,
+            created_at=self.history.clock(),
+            statistics=written.statistics,
+            provenance=MappingProxyType(provenance),
+        )
+
+    def _landed(self, attempts: tuple[str, ...]) -> int | None:
+        """The entry under which an earlier attempt of this run id was committed."""
+        started = []
+        for name in attempts:
+            found = self.history.manifest(self._parent / name)
+            if found is not None and isinstance(since := found.provenance.get("started_from"), int):
+                started.append(since)
+        return self._among(min(started), self.history.head().number) if started else None
+
+    def _among(self, after: int, through: int) -> int | None:
+        for entry in self.history.entries(after, through):
+            if isinstance(entry.commit, RunCommit) and entry.commit.run_id == self.run_id:
+                return entry.number
+        return None
+
+    def _same(self, number: int, arrived: str) -> Run:
+        """The run committed before under this id; StoreRunConflict when it had other rows."""
+        entry, commit = self.history.entry(number), self.history.run(number)
+        if commit.arrived != arrived or commit.replaces != self.replaces:
+            table = self.declared.name
+            message = f"table {table}: run {self.run_id} has landed before (commit {number}) with other rows"
+            raise StoreError("StoreRunConflict", table, message, "land other rows under another run id")
+        return Run(self.run_id, number, entry.at, commit.rows, repeated=True)
+
+
+def _column(
+    batch: pa.RecordBatch, came: pa.Schema, name: str, target: pa.Schema, declared: TableDeclaration
+) -> pa.Array:
+    """A column as the table keeps it; availability as it came, for its type says how it is meant."""
+    column = batch.column(name)
+    type_ = came.field(name).type if name == declared.available_column else target.field(name).type
+    if column.type == type_:
+        return column
+    try:
+        widened = pa.types.is_integer(column.type) and pa.types.is_floating(type_)
+        return column.cast(type_, safe=not widened)
+    except pa.ArrowInvalid:
+        message = f"table {declared.name}: column {name} holds a value that does not fit {type_}"
+        raise StoreError("StoreSchemaMismatch", declared.name, message, "correct the value") from None
+
+
+def _discard(history: History, folder: Path) -> None:
+    """Removes an attempt that no entry names. What the disk refuses is left: nobody reads it."""
+    try:
+        if _is_committed(history, folder):
+            return
+        for name in history.files.names(folder):
+            history.files.remove(folder / name)
+    except StrataError:
+        return
+
+
+def _is_committed(history: History, folder: Path) -> bool:
+    """Whether an entry names the folder: the answer to our own commit may have been lost."""
+    described = history.manifest(folder)
+    since = described.provenance.get("started_from") if described is not None else None
+    if not isinstance(since, int):
+        return False
+    relative = folder.relative_to(history.root / "data").as_posix()
+    return any(
+        isinstance(e.commit, RunCommit) and e.commit.folder == relative
+        for e in history.entries(since, history.log.head())
+    )
+
+
+@dataclass(slots=True)
+class _Ranges:
+    """The smallest and largest value of columns, gathered while rows pass: what prunes without opening a part."""
+
+    columns: tuple[str, ...]
+    bounds: dict[str, Range | None]
+
+    def __init__(self, columns: tuple[str, ...]) -> None:
+        self.columns, self.bounds = columns, {}
+
+    def watch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for name in self.columns:
+                self._add(name, batch.column(name))
+            yield batch
+
+    def _add(self, name: str, column: pa.Array) -> None:
+        found = range_of(column) if self.bounds.get(name, ()) is not None else None
+        before = self.bounds.get(name)
+        if len(column) == 0:
+            return
+        if found is None:
+            self.bounds[name] = None  # nothing is known from here on
+        elif before is None:
+            self.bounds[name] = found
+        else:
+            self.bounds[name] = (min(before[0], found[0]), max(before[1], found[1]))
+
+    def found(self) -> MappingProxyType[str, Range]:
+        return MappingProxyType({name: bounds for name, bounds in self.bounds.items() if bounds is not None})
+
+
+def range_of(column: pa.Array) -> Range | None:
+    """The range of a text, integer or temporal column; None for others, for nulls, and for long texts."""
+    types, type_ = pa.types, column.type
+    if column.null_count or not len(column):
+        return None
+    if types.is_temporal(type_) and not types.is_duration(type_):
+        column = column.cast(pa.int32()).cast(pa.int64()) if type_.bit_width == 32 else column.cast(pa.int64())
+    elif not (types.is_integer(type_) or types.is_string(type_)):
+        return None
+    low, high = (scalar.as_py() for scalar in pc.min_max(column).values())
+    if isinstance(low, str) and (len(low) > _LONGEST_TEXT or len(high) > _LONGEST_TEXT):
+        return None
+    return low, high

@@ -1,0 +1,109 @@
+"""A table of the store: land, read, fold, collect, hold, pin, and what happened to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..instant import Instant
+from .entries import TableEntry
+from .history import History
+
+if TYPE_CHECKING:  # reads and landings load pyarrow and polars; a listing does not
+    from .collecting import Collection
+    from .declaration import TableDeclaration
+    from .enforcement import Principal
+    from .entries import Hold
+    from .folding import Snapshot
+    from .landing import Run
+    from .literals import Literal
+    from .reading import Read
+    from .results import ResultCache
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A declared table. Every call sees the log as it is then; the object itself holds nothing that changes."""
+
+    history: History
+    results: ResultCache
+    mask_key: Callable[[], bytes]
+    sibling: Callable[[str], Table]
+
+    @property
+    def name(self) -> str:
+        """The table's name."""
+        return self.history.name
+
+    @property
+    def declaration(self) -> TableDeclaration:
+        """What it is declared to be now."""
+        return self.history.declared(self.history.head())
+
+    def land(self, data: Any, *, run_id: str | None = None, mode: str = "append") -> Run:
+        """Lands `data` as one run: `landing.land` says what it takes and raises."""
+        from .landing import land
+
+        return land(self.history, data, run_id, mode)
+
+    def read(
+        self,
+        *,
+        as_of: Literal | None = None,
+        valid_as_of: Literal | None = None,
+        available_as_of: Literal | None = None,
+        vintage: str = "latest",
+        pin: str | None = None,
+        principal: Principal | None = None,
+        columns: Sequence[str] | None = None,
+        filter: str | None = None,
+    ) -> Read:
+        """A read, resolved and checked: the rows follow with `.arrow()`, `.reader()` or `.lazy()`.
+
+        Errors: StoreBoundInvalid, StoreValidTimeUndeclared, StoreAvailableTimeUndeclared, StoreAsOfUnretained,
+        StorePinUnknown, StoreColumnUnknown, StoreFilterInvalid, StorePrincipalRequired, StoreAdjustmentInvalid.
+        """
+        from .enforcement import ANONYMOUS
+        from .reading import Asked, open_read
+
+        given = None if columns is None else tuple(columns)
+        asked = Asked(as_of, valid_as_of, available_as_of, vintage, pin, given, filter)
+        return open_read(self, asked, principal or ANONYMOUS)
+
+    def fold(self) -> Snapshot | None:
+        """Merges the current snapshot with the runs it omits into a new one; None when there is nothing to fold, or
+        another fold came first."""
+        from .folding import fold
+
+        return fold(self.history)
+
+    def entries(self) -> Iterator[TableEntry]:
+        """All commits, newest first."""
+        head = self.history.head()
+        return (self.history.entry(number) for number in range(head.number, 0, -1))
+
+    def hold(self, name: str, *, as_of: Literal | None = None) -> Hold:
+        """Keeps the state as of an instant (now without one) from collection. Errors: StoreAsOfUnretained."""
+        from .holding import hold
+
+        return hold(self.history, name, as_of)
+
+    def release(self, name: str) -> None:
+        """Ends a hold. Errors: StoreHoldUnknown."""
+        from .holding import release
+
+        release(self.history, name)
+
+    def pin(self, name: str, *, as_of: Literal | None = None) -> Instant:
+        """Records a build's upper bound on this table (now without one). Errors: StoreAsOfUnretained."""
+        from .holding import pin
+
+        return pin(self.history, name, as_of)
+
+    def collect(self, *, grace: str = "1h") -> Collection:
+        """Removes what `retain_runs` lets go and nobody holds; parts go once `grace` has passed since their floor was
+        published."""
+        from .collecting import collect
+
+        return collect(self.history, grace)
