@@ -70,7 +70,7 @@ def rename(symbol: Symbol, name: str, index: Index, text_of: Callable[[str], str
         return Renaming({})
     texts: dict[str, str] = {}
     edits: dict[str, list[Edit]] = defaultdict(list)
-    for span, places in _by_place(o for s in group for o in index.of(s)).items():
+    for span, places in sorted(_by_place(o for s in group for o in index.of(s)).items()):
         text = texts.setdefault(span.file, text_of(span.file) or "")
         edits[span.file].append(_edit(span, places, name, text, index))
     changed = {file: applied(texts[file], found) for file, found in edits.items()}

@@ -33,6 +33,7 @@ VERBS = {
     "grammar": Verb("grammar", "Print the grammar for constrained decoding (GBNF)."),
     "lineage": Verb("lineage", "Show where a column comes from, or what depends on it."),
     "lineage-diff": Verb("lineage_diff", "Compare two Git revisions: what changed, and for whom."),
+    "lsp": Verb("lsp", "Serve an editor: findings as one types, completion, rename and more."),
     "plan": Verb("plan", "Show which models are stale, and why."),
     "apply": Verb("apply", "Compute what is stale, pin it and publish it in one step."),
     "test": Verb("test", "Ask the expectations of `test` blocks of what is published."),

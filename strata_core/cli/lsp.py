@@ -1,0 +1,29 @@
+"""`strata lsp`: the language server, for editors to start."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import click
+
+from .exits import CLEAN, USAGE
+
+
+@click.command("lsp")
+@click.option("--stdio", is_flag=True, help="Talk over standard input and output. That is what it does anyway.")
+def lsp_command(stdio: bool) -> int:
+    """Serve an editor: findings as one types, hover, completion, definitions, references, rename, formatting.
+
+    Editors start it by themselves and talk the language server protocol to it over standard input and output;
+    docs/editor.md says how to set them up. It needs the extra `editor`.
+    """
+    try:
+        from ..lsp.server import serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("pygls", "lsprotocol"):
+            raise
+        click.echo(f"`strata lsp` needs `{error.name}`, which is not installed", err=True)
+        click.echo("help: pip install 'strata-tables[editor]'", err=True)
+        return USAGE
+    serve(version("strata-tables"))
+    return CLEAN

@@ -1,0 +1,146 @@
+"""The outline of a file, the names of the workspace, and what can be folded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from lsprotocol import types as lsp
+
+from ..diagnostics import Span
+from ..language import ast
+from ..language.recovery import MISSING
+from ..language.scanner import scan
+from ..language.tables import load_tables
+from .state import State
+
+KINDS = {
+    ast.Source: lsp.SymbolKind.Struct,
+    ast.Model: lsp.SymbolKind.Class,
+    ast.Contract: lsp.SymbolKind.Interface,
+    ast.Domain: lsp.SymbolKind.TypeParameter,
+    ast.Pipeline: lsp.SymbolKind.Package,
+    ast.Test: lsp.SymbolKind.Event,
+}
+WORDS = {
+    "source": lsp.SymbolKind.Struct,
+    "model": lsp.SymbolKind.Class,
+    "contract": lsp.SymbolKind.Interface,
+    "domain": lsp.SymbolKind.TypeParameter,
+    "pipeline": lsp.SymbolKind.Package,
+    "test": lsp.SymbolKind.Event,
+}
+MOST_SYMBOLS = 500
+
+
+def document_symbols(state: State, path: str) -> list[lsp.DocumentSymbol]:
+    """The declarations of a file, with their columns."""
+    found = []
+    for declaration in state.index.declarations.get(path, ()):
+        head = _head(declaration)
+        if head is not None:
+            name, kind, detail = head
+            children = [_column(one, span, state) for one, span in _columns(declaration, state)]
+            found.append(_symbol(name, kind, detail, declaration.span, state, children))
+    return found
+
+
+def _head(declaration: ast.Declaration) -> tuple[ast.Name, lsp.SymbolKind, str] | None:
+    name = getattr(declaration, "name", None)
+    if not isinstance(name, ast.Name) or not name.text or name.text == MISSING:
+        return None
+    match declaration:
+        case ast.Model(contract=ast.Name() as contract):
+            return name, lsp.SymbolKind.Class, f"model -> contract {contract}"
+        case ast.Broken(word=word):
+            return name, WORDS.get(word, lsp.SymbolKind.Object), f"{word}, in error"
+        case _:
+            kind = KINDS.get(type(declaration), lsp.SymbolKind.Object)
+            return name, kind, type(declaration).__name__.lower()
+
+
+def _symbol(
+    name: ast.Name,
+    kind: lsp.SymbolKind,
+    detail: str,
+    whole: Span,
+    state: State,
+    children: list[lsp.DocumentSymbol] | None = None,
+) -> lsp.DocumentSymbol:
+    return lsp.DocumentSymbol(
+        name.text, kind, state.range(whole), state.range(name.span), detail=detail, children=children or None
+    )
+
+
+def _columns(declaration: ast.Declaration, state: State) -> Iterator[tuple[ast.Name, Span]]:
+    """The fields or outputs that are written in a declaration."""
+    match declaration:
+        case ast.Contract(fields=fields) | ast.Source(columns=tuple() as fields):
+            yield from ((field.name, field.span) for field in fields if field.name.text != MISSING)
+        case ast.Model(name=model):
+            for column in state.index.columns.get(model.text, {}).values():
+                for place in state.index.of(column):
+                    if place.defines and place.span.file == declaration.span.file:
+                        yield ast.Name(column.name, place.span), place.span
+        case _:
+            return
+
+
+def _column(name: ast.Name, span: Span, state: State) -> lsp.DocumentSymbol:
+    return _symbol(name, lsp.SymbolKind.Field, "", span, state)
+
+
+def workspace_symbols(states: Iterable[State], query: str) -> list[lsp.WorkspaceSymbol]:
+    """The declarations and columns of all projects whose names hold the letters of `query` in their order."""
+    found: list[lsp.WorkspaceSymbol] = []
+    wanted = re.compile(".*?".join(map(re.escape, query)), re.IGNORECASE)
+    for state in states:
+        for module in state.modules:
+            for declaration in module.declarations:
+                head = _head(declaration)
+                if head is None:
+                    continue
+                name, kind, _ = head
+                if wanted.search(name.text):
+                    found.append(lsp.WorkspaceSymbol(state.location(name.span), name.text, kind))
+                if query:
+                    found += [
+                        lsp.WorkspaceSymbol(
+                            state.location(one.span), one.text, lsp.SymbolKind.Field, container_name=name.text
+                        )
+                        for one, _ in _columns(declaration, state)
+                        if wanted.search(one.text)
+                    ]
+                if len(found) >= MOST_SYMBOLS:
+                    return found[:MOST_SYMBOLS]
+    return found
+
+
+def folding(state: State, path: str) -> list[lsp.FoldingRange]:
+    """What stands between brackets over several lines, and comments and imports over several lines."""
+    text = state.text(path)
+    found: dict[tuple[int, int], lsp.FoldingRange] = {}
+    opened: list[int] = []
+    for token in scan(text.program, load_tables())[:-1]:
+        if token.text in ("{", "(", "["):
+            opened.append(token.start)
+        elif token.text in ("}", ")", "]") and opened:
+            range_ = text.range_of(opened.pop(), token.start)
+            if range_.end.line - 1 > range_.start.line:
+                lines = (range_.start.line, range_.end.line - 1)
+                found.setdefault(lines, lsp.FoldingRange(*lines))
+    for first, last in _blocks(text.program):
+        found.setdefault((first, last), lsp.FoldingRange(first, last, kind=lsp.FoldingRangeKind.Comment))
+    return sorted(found.values(), key=lambda one: (one.start_line, -one.end_line))
+
+
+_COMMENTS = re.compile(r"(?:^[ \t]*(?://|#)[^\n]*(?:\n|$)){2,}|/\*.*?\*/", re.MULTILINE | re.DOTALL)
+
+
+def _blocks(program: str) -> Iterator[tuple[int, int]]:
+    """The first and last lines, counted from 0, of comments over several."""
+    for match in _COMMENTS.finditer(program):
+        first = program.count("\n", 0, match.start())
+        last = first + match.group().rstrip("\n").count("\n")
+        if last > first:
+            yield first, last

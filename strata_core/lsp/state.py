@@ -1,0 +1,106 @@
+"""One state of a project in an editor: a revision, and what features look up in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from lsprotocol.types import Location, Position, Range
+
+from ..analysis.completion import Names
+from ..analysis.describe import Facts
+from ..analysis.index import Index, build_index
+from ..analysis.occurrences import Occurrence
+from ..analysis.scope_at import Known
+from ..diagnostics import Span
+from ..language import ast
+from ..language.recovery import recover_module
+from ..planning.revisions import Revision
+from .text import Text
+
+
+@dataclass(frozen=True)
+class State:
+    """A revision with the texts that it was made from. `before` is the index of an earlier state; paths are those of
+    `Project.files`, and `uri_of` says what the editor calls them."""
+
+    revision: Revision
+    texts: Mapping[str, Text]
+    uri_of: Callable[[str], str]
+    before: Index | None = None
+    recovered: dict[str, tuple[ast.Module, ast.Module]] = field(default_factory=dict)
+
+    @cached_property
+    def modules(self) -> tuple[ast.Module, ...]:
+        """The modules, broken declarations repaired where that can be done."""
+        return tuple(self._module(path, parsed.module) for path, parsed in self.revision.modules.items())
+
+    def _module(self, path: str, strict: ast.Module) -> ast.Module:
+        if not any(isinstance(d, ast.Broken) for d in strict.declarations):
+            return strict
+        kept = self.recovered.get(path)
+        if kept is None or kept[0] is not strict:
+            text = self.texts.get(path)
+            repaired = recover_module(text.program, path, strict) if text is not None else strict
+            kept = self.recovered[path] = (strict, repaired)
+        return kept[1]
+
+    @cached_property
+    def index(self) -> Index:
+        """The names of the project."""
+        return build_index(self.modules, self.before)
+
+    @cached_property
+    def known(self) -> Known:
+        """What the compiler knows by name."""
+        return Known(self.revision.memory.tables, self.revision.memory.domains, self.revision.compiled.contracts)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What descriptions are made from."""
+        return Facts(self.revision.compiled, self.known, self.index.tables)
+
+    @cached_property
+    def names(self) -> Names:
+        """What completion offers."""
+        models: dict[str, ast.Model] = {}
+        for module in self.modules:
+            models |= {d.name.text: d for d in module.declarations if isinstance(d, ast.Model)}
+        promising: dict[str, tuple[str, ...]] = {}
+        for name, model in models.items():
+            if model.contract is not None:
+                promising[model.contract.text] = (*promising.get(model.contract.text, ()), name)
+        paths = [PurePosixPath(path).with_suffix("").parts for path in self.revision.modules]
+        return Names(self.known, frozenset(models), promising, tuple(".".join(p) for p in paths))
+
+    def text(self, path: str) -> Text:
+        """The text of a file; an empty one where there is none."""
+        return self.texts.get(path) or Text("")
+
+    def at(self, path: str, position: Position) -> list[Occurrence]:
+        """The names at a position."""
+        return self.index.at(path, *self.text(path).place(position))
+
+    def declaration_at(self, path: str, position: Position) -> ast.Declaration | None:
+        """The declaration around a position."""
+        place = self.text(path).place(position)
+        for declaration in self.index.declarations.get(path, ()):
+            span = declaration.span
+            if (span.line, span.column) <= place <= (span.end_line, span.end_column):
+                return declaration
+        return None
+
+    def range(self, span: Span) -> Range:
+        """`span` as a range of its file."""
+        return self.text(span.file).range(span)
+
+    def location(self, span: Span) -> Location:
+        """`span` as a place in its file."""
+        return Location(self.uri_of(span.file), self.range(span))
+
+
+def relative(path: Path, root: Path) -> str:
+    """A file as `Project.files` names it."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
