@@ -84,7 +84,9 @@ DEFINITIONS = {
     ("totals", "  from pa‸id"): ["paid 9:6-9:10"],
     ("totals", "  group { country } ( aggregate { n = count(), total = sum(tot‸al) } )"): ["paid 14:39-14:44"],
     ("totals", "test paid { expect tot‸al > 0 }"): ["paid 14:39-14:44"],
-    ("paid", '  select { order_id, country, p.ema‸il, total = cast(amount, "decimal(12,2)") }'): ["sources 10:64-10:69"],
+    ("paid", '  select { order_id, country, p.ema‸il, total = cast(amount, "decimal(12,2)") }'): [
+        "sources 10:64-10:69"
+    ],
     ("paid", '  select { order_id, country, ‸p.email, total = cast(amount, "decimal(12,2)") }'): ["paid 12:22-12:23"],
     ("paid", "  join_left peo‸ple as p on orders.buyer == p.id expect many_to_one"): ["sources 10:7-10:13"],
     ("paid", "model paid -> contract Pai‸d {"): ["paid 2:9-2:13"],
