@@ -64,6 +64,22 @@ class JoinExpectation:
 
 
 @dataclass(frozen=True, slots=True)
+class Incremental:
+    """How a model can be added to: by the rows whose cursor is beyond the greatest so far (`incremental.py`).
+
+    `cursor` is an output; its values are those of `column` in `table`, the first that the model reads. `rows` is what
+    is computed; of those that agree on `keys` the one with the greatest cursor is kept.
+    """
+
+    strategy: Literal["append", "upsert"]
+    keys: tuple[str, ...]
+    cursor: str
+    table: str
+    column: str
+    rows: Relation
+
+
+@dataclass(frozen=True, slots=True)
 class CompiledModel:
     """A model that holds together: what it computes, in which order, and what is promised of it.
 
@@ -84,6 +100,7 @@ class CompiledModel:
     freshness: Freshness | None
     span: Span
     name_span: Span
+    incremental: Incremental | None = None
 
 
 @dataclass(frozen=True, slots=True)

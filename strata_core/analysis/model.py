@@ -19,8 +19,9 @@ from ..relation.expressions import SortKey, coerce, columns_read
 from ..relation.nodes import Item, Project, Relation
 from ..relation.schema import Column, Schema
 from ..types import UNKNOWN, Date, Float64, Inferred, Int64, Timestamp, Unknown, ValueType
-from .compiled import CompiledModel
+from .compiled import CompiledModel, Incremental
 from .fields import freshness_of
+from .incremental import incremental_of, latest
 from .mending import mended
 from .names import unknown
 from .order import reads
@@ -52,19 +53,25 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
     freshness = next((s for s in model.statements if isinstance(s, ast.Freshness)), None)
     age = freshness_of(freshness, found.append)
     name = model.name.text
-    output = _output(rows)
+    made = _output(rows)
+    incremental = incremental_of(model, made, found.append) if rows.scope.complete else None
+    output = latest(made, incremental.keys, incremental.cursor) if incremental and incremental.keys else made
     if freshness is not None and freshness.column is not None and rows.scope.complete:
         _check_instant(freshness.column, output, found)
     conformance = _conformance(model, output, rows, contract) if contract is not None else None
     if conformance is not None and contract is not None:
         found += mended(conformance.diagnostics, model, contract, around)
+        _check_cursor(model, incremental, conformance, found)
     if not rows.scope.outputs and rows.scope.complete and not has_errors(found):
         message = f"the model `{model.name}` has no columns"
         found.append(Diagnostic("E071", message, model.name.span, fix="choose some with `select { … }`"))
     if has_errors(found) or not known or not rows.scope.complete or None in rows.scope.outputs.values():
         table = promised_table(name, contract, complete=False) if contract is not None else _partial(name, output, rows)
         return Outcome(table, None, tuple(found))
-    relation = canonical(_widened(output, conformance.casts if conformance is not None else {}))
+    casts = conformance.casts if conformance is not None else {}
+    relation = canonical(_widened(output, casts))
+    if incremental is not None:
+        incremental = replace(incremental, rows=canonical(_widened(made, casts)))
     order = _order(rows, found)
     found += _lints(model)
     compiled = CompiledModel(
@@ -80,6 +87,7 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
         age,
         model.span,
         model.name.span,
+        incremental,
     )
     return Outcome(model_table(name, relation, contract), compiled, tuple(found))
 
@@ -99,6 +107,15 @@ def _check_instant(column: ast.Name, output: Relation, found: list[Diagnostic]) 
     elif not isinstance(named[column.text], Date | Timestamp | Unknown):
         message = f"freshness is told by a date or timestamp, but `{column}` is {named[column.text]}"
         found.append(Diagnostic("E070", message, column.span, fix="name a date or timestamp column"))
+
+
+def _check_cursor(
+    model: ast.Model, incremental: Incremental | None, conformance: Conformance, found: list[Diagnostic]
+) -> None:
+    """E071: the cursor has the type of the table's column, since the two are compared."""
+    if incremental is not None and (promised := conformance.casts.get(incremental.cursor)) is not None:
+        message = f"the contract promises the cursor `{incremental.cursor}` as {promised}, and a cursor stays as it is"
+        found.append(Diagnostic("E071", message, model.name.span, fix="promise the type that it has"))
 
 
 def _contract(
@@ -252,5 +269,5 @@ def _items(statement: ast.Statement) -> Iterator[ast.Item | ast.Expr]:
             yield from statement.keys
             for part in statement.body:
                 yield from _items(part)
-        case ast.From() | ast.Take() | ast.SetOperation() | ast.Freshness() | ast.PartitionBy():
+        case ast.From() | ast.Take() | ast.SetOperation() | ast.Freshness() | ast.PartitionBy() | ast.Incremental():
             return

@@ -173,6 +173,9 @@ def _model(model: ast.Model, columns_of: TableColumns) -> Found:
                     _expression(column, rows.resolve, rows.labels, notes)
             case ast.Freshness(column=ast.Name() as column):
                 notes.add(column, rows.outputs.get(column.text))
+            case ast.Incremental(keys=keys, cursor=cursor):
+                for name_ in (*keys, *([cursor] if cursor is not None else [])):
+                    notes.add(name_, rows.outputs.get(name_.text))
             case _:
                 pass
     return _published(name, rows.outputs, notes.found, ties)
@@ -243,7 +246,7 @@ class _Statement:
                 element = {statement.name.text: self._define(statement.name)}
                 self._replaced(element, rows)
                 return replace(rows, outputs={**rows.outputs, **element})
-            case ast.Take() | ast.Freshness() | ast.PartitionBy():
+            case ast.Take() | ast.Freshness() | ast.PartitionBy() | ast.Incremental():
                 return rows
             case _:
                 assert_never(statement)
@@ -388,6 +391,12 @@ def _test(test: ast.Test, columns_of: TableColumns, notes: _Notes) -> None:
                 notes.add(column, (columns_of(table.text) or {}).get(column.text))
             case condition:
                 _expression(condition, rows.resolve, rows.labels, notes)
+    for given in test.given:
+        notes.add(given.table, Symbol(Kind.TABLE, given.table.text))
+        for name in given.rows.columns:
+            notes.add(name, (columns_of(given.table.text) or {}).get(name.text))
+    for name in test.expected.columns if test.expected is not None else ():
+        notes.add(name, columns.get(name.text))
 
 
 def _type(written: ast.TypeExpr, notes: _Notes) -> None:

@@ -56,7 +56,7 @@ def steps(model: ast.Model, around: Surroundings) -> Iterator[Step]:
     for statement in model.statements:
         before = rows
         match statement:
-            case ast.Freshness() | ast.PartitionBy():
+            case ast.Freshness() | ast.PartitionBy() | ast.Incremental():
                 continue
             case ast.From() if rows is not None:
                 fix = "read further tables with a join"

@@ -64,16 +64,19 @@ def _through(
     name = test.name.text
     needed: dict[str, str] = {}
     read: dict[str, dict[str, Column]] = {}
-    pending = [name]
-    for model in pending:
+    pending, entered, done = [name], set[str](), dict[str, None]()
+    while pending:
+        model = pending[-1]
+        if model in entered:
+            done.setdefault(pending.pop())
+            continue
+        entered.add(model)
         relations = (models[model].relation, *(e.relation for e in models[model].expectations))
         for node in (n for relation in relations for n in walk_relation(relation)):
-            if not isinstance(node, Scan):
-                continue
-            read.setdefault(node.table, {}).update(node.schema.by_name)
-            if node.table not in needed:
-                needed[node.table] = model
-                if node.table not in given and node.table in models:
+            if isinstance(node, Scan):
+                needed.setdefault(node.table, model)
+                read.setdefault(node.table, {}).update(node.schema.by_name)
+                if node.table not in given and node.table in models and node.table not in entered:
                     pending.append(node.table)
     sound = True
     for one in test.given:
@@ -92,8 +95,7 @@ def _through(
             message = f"the test gives no rows for `{table}`, which `{reader}` reads{chain}"
             report(Diagnostic("E070", message, test.name.span, fix=fix))
             sound = False
-    computed = set(pending)
-    return tuple(m for m in models if m in computed) if sound else ()
+    return tuple(done) if sound else ()
 
 
 def _complete(given: ast.Given, rows: LiteralRows, read: Mapping[str, Column], report: Report) -> bool:

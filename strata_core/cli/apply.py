@@ -13,7 +13,7 @@ from ..diagnostics import Diagnostic
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, FAILED, VIOLATED
 from .progress import Progress
-from .report import environment_option, force_option, format_option, on_project, plural, rendered
+from .report import environment_option, force_option, format_option, full_refresh_option, on_project, plural, rendered
 
 if TYPE_CHECKING:
     from ..planning.results import Event, ModelResult, Outcome
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 @environment_option
 @format_option("text", "json")
 @force_option
-def apply_command(project: Project, models: tuple[str, ...], environment: str, format_: str, force: bool) -> int:
+@full_refresh_option
+def apply_command(
+    project: Project, models: tuple[str, ...], environment: str, format_: str, force: bool, full_refresh: bool
+) -> int:
     """Compute what is stale, pin it and publish it in one step.
 
     MODELS limits the apply to these and the stale models that they read. When a candidate violates its contract
@@ -39,7 +42,7 @@ def apply_command(project: Project, models: tuple[str, ...], environment: str, f
         swept = workspace.store.sweep_staging()
         if swept:
             shown.say(f"removed {plural(len(swept), 'candidate')} of killed applies")
-        plan = workspace.plan(models or None, force=force)
+        plan = workspace.plan(models or None, force=force, full_refresh=full_refresh)
         publish = project.config.environment(environment).publish
         events = apply_plan(
             workspace,
@@ -83,7 +86,7 @@ def _line(result: ModelResult, width: int) -> str:
     line = f"{result.status:<8}  {result.name:<{width}}  "
     if result.waits_for:
         return f"{line}waits for {', '.join(result.waits_for)}"
-    return f"{line}{rows:<16} {result.seconds:6.2f} s"
+    return f"{line}{rows:<16} {result.seconds:6.2f} s{f'  {result.way}' if result.way else ''}"
 
 
 def summary(outcome: Outcome, environment: str) -> str:
@@ -121,6 +124,7 @@ def _model_as_json(result: ModelResult) -> dict[str, object]:
         "digest": result.artifact.manifest.digest if result.artifact else None,
         "live": live.digest if live else None,
         "seconds": round(result.seconds, 3),
+        "way": str(result.way) if result.way else None,
         "pin": report_to_json(result.pin) if result.pin else None,
         "inputs": [report_to_json(report) for report in result.inputs],
         "diagnostics": [{"code": d.code, "message": d.message, "fix": d.fix} for d in result.violations],

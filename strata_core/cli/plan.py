@@ -11,7 +11,7 @@ from ..planning.plan import Plan
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, exit_code
 from .progress import Progress
-from .report import environment_option, force_option, format_option, on_project, plural, tell
+from .report import environment_option, force_option, format_option, full_refresh_option, on_project, plural, tell
 
 
 @click.command("plan")
@@ -20,7 +20,10 @@ from .report import environment_option, force_option, format_option, on_project,
 @environment_option
 @format_option("text", "json")
 @force_option
-def plan_command(project: Project, models: tuple[str, ...], environment: str, format_: str, force: bool) -> int:
+@full_refresh_option
+def plan_command(
+    project: Project, models: tuple[str, ...], environment: str, format_: str, force: bool, full_refresh: bool
+) -> int:
     """Show which models are stale, and why: own change, contract change, upstream change, data change, missing.
 
     MODELS limits the plan to these and the stale models that they read. The exit code is 4 where a file that a
@@ -30,7 +33,7 @@ def plan_command(project: Project, models: tuple[str, ...], environment: str, fo
 
     with Progress("looking at files", quiet=format_ == "json"):
         workspace = open_workspace(project, environment, compile_sound(project), write=False)
-        plan = workspace.plan(models or None, force=force)
+        plan = workspace.plan(models or None, force=force, full_refresh=full_refresh)
     read = {name for planned in plan.stale for name in planned.inputs}
     missing = [d for name, problem in workspace.missing.items() if name in read for d in problem.diagnostics]
     if format_ == "json":
@@ -54,6 +57,7 @@ def as_json(plan: Plan) -> dict[str, object]:
                 "stale": m.stale,
                 "fingerprint": m.fingerprint.merkle,
                 "live": m.live.digest if m.live else None,
+                "way": str(m.way) if m.way else None,
                 "reasons": [{"reason": str(c.reason), "upstream": list(c.upstream)} for c in m.causes],
             }
             for m in plan.models
@@ -69,5 +73,6 @@ def lines(plan: Plan) -> Iterator[str]:
         return
     width = max(len(m.name) for m in plan.stale)
     for number, model in enumerate(plan.stale, start=1):
-        yield f"{number:>4}  {model.name:<{width}}  {'; '.join(map(str, model.causes))}"
+        way = f" ({model.way})" if model.way else ""
+        yield f"{number:>4}  {model.name:<{width}}  {'; '.join(map(str, model.causes))}{way}"
     yield f"{plan.environment}: {plural(len(plan.stale), 'model')} stale, {fresh:,} fresh"

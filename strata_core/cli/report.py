@@ -79,6 +79,13 @@ def force_option(command: Verb) -> Verb:
     )
 
 
+def full_refresh_option(command: Verb) -> Verb:
+    """`--full-refresh`."""
+    return click.option(
+        "--full-refresh", is_flag=True, help="Compute the selected incremental models in full, from all rows."
+    )(command)
+
+
 def _environment(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
     from ..folder_names import NAME_RULE, names_a_folder
 

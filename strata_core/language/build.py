@@ -248,6 +248,12 @@ def _freshness(c: list[Any], span: Span, report: Report) -> ast.Freshness:
     return ast.Freshness(limits, _clauses(c, report).get("freshness_column"), span)
 
 
+def _incremental(c: list[Any], span: Span, report: Report) -> ast.Incremental:
+    parts = _clauses(c, report)
+    keys = parts.get("key", ())
+    return ast.Incremental(parts.get("strategy") or ("upsert" if keys else "append"), keys, parts.get("cursor"), span)
+
+
 # --- types, fields, declarations
 
 
@@ -365,6 +371,10 @@ ACTIONS: dict[str, Action] = {
     "freshness": _freshness,
     "freshness_column": _clause("freshness_column"),
     "partition_by": _tuple_node(ast.PartitionBy),
+    "incremental": _incremental,
+    "strategy": lambda c, span, report: Clause("strategy", c[2], span),
+    "increment_key": _list_clause("key"),
+    "cursor": _clause("cursor"),
     "type": _type,
     "element": lambda c, span, report: c[0],
     "nonnull_element": _nonnull_element,

@@ -43,6 +43,9 @@ PLACES = {
     "conforms": "contract",
     "except": "column",
     "freshness_column": "column",
+    "_names": "column",
+    "cursor": "column",
+    "cdc_column": "column",
     "call": "function",
 }
 # Rules that are replaced altogether.

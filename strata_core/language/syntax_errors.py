@@ -36,7 +36,7 @@ _PHRASES = (
         "a statement (`from`, `filter`, `select`, …)",
         "from filter select",
         "where let derive group aggregate sort take union intersect except dedup expand freshness partition_by "
-        "join_inner join_left join_full join_semi join_anti join_cross",
+        "incremental join_inner join_left join_full join_semi join_anti join_cross",
     ),
     _phrase("a join condition (`on …`)", "on"),
     _phrase(
@@ -45,7 +45,8 @@ _PHRASES = (
         "primary_key protected partition_by enum classification mask freshness ( <",
     ),
     _phrase("a value", "IDENT STRING INT", "QUOTED FLOAT true false none null DURATION"),
-    _phrase("a name", "IDENT", "QUOTED"),
+    # An attribute may be called as a setting of `incremental` is.
+    _phrase("a name", "IDENT", "QUOTED strategy key cursor append upsert replace"),
 )
 _KIND_WORDS = {
     "IDENT": "a name",

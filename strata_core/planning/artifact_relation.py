@@ -10,14 +10,21 @@ from ..analysis.compiled import CompiledModel
 from ..relation.build import project, ref, sort_rows, total_order
 from ..relation.canonical import canonical
 from ..relation.expressions import SortKey
-from ..relation.nodes import Item, Relation
+from ..relation.nodes import Item, Project, Relation
 
 
 def artifact_relation(model: CompiledModel) -> Relation:
-    """Columns sorted by name; rows in the model's `sort`, else by its contract's key, completed by a key that is
-    proven, else by all columns."""
-    relation = model.relation
-    by_name = project(relation, [Item(n, ref(relation, n)) for n in sorted(relation.schema.names)])
+    """Columns sorted by name; rows in the order of `artifact_order`."""
+    return canonical(sort_rows(_by_name(model), artifact_order(model)))
+
+
+def artifact_order(model: CompiledModel) -> tuple[SortKey, ...]:
+    """The model's `sort`, else its contract's key, completed by a key that is proven, else by all columns."""
+    by_name = _by_name(model)
     key = model.contract.key if model.contract else ()
-    order = model.order or tuple(SortKey(ref(by_name, n)) for n in key)
-    return canonical(sort_rows(by_name, total_order(order, by_name.schema)))
+    return total_order(model.order or tuple(SortKey(ref(by_name, n)) for n in key), by_name.schema)
+
+
+def _by_name(model: CompiledModel) -> Project:
+    relation = model.relation
+    return project(relation, [Item(n, ref(relation, n)) for n in sorted(relation.schema.names)])

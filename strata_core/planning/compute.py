@@ -13,16 +13,17 @@ import pyarrow as pa
 from ..analysis.compiled import CompiledModel
 from ..contract.report import PinReport
 from ..diagnostics import Diagnostic, StrataError
-from ..engines.protocol import Engine, TableInput
-from ..relation.nodes import Scan, walk_relation
+from ..engines.protocol import Engine, ParquetTable, TableInput
+from ..relation.nodes import Relation, Scan, walk_relation
 from ..store.artifacts import Artifact, Candidate
 from .artifact_relation import artifact_relation
 from .faults import located, withheld
 from .fingerprints import address
+from .increments import Watermark, Way, increment_address, increment_relation, measured, way_of
 from .pinning import ages, outdated, pin_candidate, pin_source, unmet_expectations
 from .plan import PlannedModel, Reason
 from .promised import promised
-from .provenance import KeptDeclaration, kept_declaration, kept_declarations, provenance_of, sound_artifact
+from .provenance import KeptDeclaration, applied, kept_declaration, kept_declarations, provenance_of, sound_artifact
 from .results import ModelResult, Status
 from .workspace import Workspace
 
@@ -93,21 +94,72 @@ def _compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapp
     if unmet:
         return ModelResult(model.name, Status.VIOLATED, planned, inputs=reports, diagnostics=unmet)
     started = time.perf_counter()
-    candidate = _stage(run, model, tables)
+    task = _task(run, planned, model, inputs, where)
+    existing = sound_artifact(run.workspace.store, model.name, task.address) if task.previous is not None else None
+    if existing is not None:
+        return replace(_reused(run, planned, model, existing, reports), way=task.way)
+    candidate = _stage(run, model, task)
+    hidden = run.hidden[model.name]
     try:
         for name in tables.keys() & run.workspace.sources.keys():
             run.workspace.sources[name].require_unchanged()
-        pin = pin_candidate(run.engine, model, candidate.paths, run.now, run.hidden[model.name])
+        alone = task.previous is None
+        pin = pin_candidate(run.engine, model, candidate.paths, run.now, hidden, proven=alone)
         if not pin.passed:
-            return ModelResult(model.name, Status.VIOLATED, planned, pin=pin, inputs=reports)
+            return ModelResult(model.name, Status.VIOLATED, planned, pin=pin, inputs=reports, way=task.way)
         seconds = time.perf_counter() - started
-        hidden = run.hidden[model.name]
-        note = provenance_of(planned, digests, run.workspace.compiled, run.engine.name, pin, hidden, seconds)
-        artifact = run.workspace.store.adopt(candidate, where, note)
+        note = provenance_of(
+            planned,
+            digests,
+            run.workspace.compiled,
+            run.engine.name,
+            pin,
+            hidden,
+            seconds,
+            task.watermark,
+            task.previous.manifest.digest if task.previous is not None else None,
+        )
+        artifact = run.workspace.store.adopt(candidate, task.address, note)
     finally:
         with suppress(StrataError):  # adopted it is gone; what a full or broken disk keeps is swept later
             candidate.discard()
-    return ModelResult(model.name, Status.COMPUTED, planned, artifact, pin, reports)
+    return ModelResult(model.name, Status.COMPUTED, planned, artifact, pin, reports, way=task.way)
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What is computed, from which tables, and where it goes. Of an incremental model `way` tells how, `previous` is
+    what rows are added to, and `watermark` how far its table has come."""
+
+    relation: Relation
+    tables: Mapping[str, TableInput]
+    address: str
+    way: Way | None = None
+    previous: Artifact | None = None
+    watermark: Watermark | None = None
+
+
+def _task(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapping[str, Input], where: str) -> _Task:
+    tables = {name: i.table for name, i in inputs.items()}
+    increment = model.incremental
+    if increment is None:
+        return _Task(artifact_relation(model), tables, where)
+    live = planned.live
+    before = applied(run.workspace.store, model.name, live) if live is not None else None
+    digests = {name: i.digest for name, i in inputs.items()}
+    changed = [name for name in digests if before is None or before.inputs.get(name) != digests[name]]
+    way = way_of(model, planned, before, changed)
+    since = before.watermark if before is not None and way is not None and way.incremental else None
+    watermark, within = measured(increment, tables[increment.table], run.engine, since)
+    if since is not None and within != since.rows:
+        way, since = Way(False, f"`{increment.table}` has other rows up to {since.greatest} than it had"), None
+    if since is None or live is None:
+        return _Task(artifact_relation(model), tables, where, way, watermark=watermark)
+    previous = run.workspace.store.artifact(model.name, live)
+    columns = model.relation.schema.columns
+    tables[model.name] = ParquetTable(previous.paths, columns)
+    there = increment_address(planned.fingerprint.local, digests, previous.manifest.digest)
+    return _Task(increment_relation(model, since), tables, there, way, previous, watermark)
 
 
 def _reused(
@@ -140,8 +192,8 @@ def _check_sources(
     return tuple(run.checked[n] for n in sources if n in run.checked), tuple(d for d in old if d is not None)
 
 
-def _stage(run: Run, model: CompiledModel, tables: Mapping[str, TableInput]) -> Candidate:
-    with closing(run.engine.execute(artifact_relation(model), tables)) as reader:
+def _stage(run: Run, model: CompiledModel, task: _Task) -> Candidate:
+    with closing(run.engine.execute(task.relation, task.tables)) as reader:
         return run.workspace.store.stage(model.name, reader.schema, _counted(reader, model.name, run))
 
 

@@ -80,6 +80,8 @@ def _own(model: CompiledModel) -> str:
     parts: list[bytes | str] = [fingerprint_form(artifact_relation(model))]
     for expectation in model.expectations:
         parts += [fingerprint_form(expectation.relation), "\0".join(expectation.columns)]
+    if (way := model.incremental) is not None:
+        parts += ["incremental", way.strategy, "\0".join(way.keys), way.cursor, way.table, way.column]
     return hexdigest("own", *parts)
 
 

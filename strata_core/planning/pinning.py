@@ -70,17 +70,24 @@ def _as_text(table: TableInput) -> CsvTable | None:
 
 
 def pin_candidate(
-    engine: Engine, model: CompiledModel, paths: tuple[Path, ...], now: datetime, hidden: Set[str]
+    engine: Engine,
+    model: CompiledModel,
+    paths: tuple[Path, ...],
+    now: datetime,
+    hidden: Set[str],
+    *,
+    proven: bool = True,
 ) -> PinReport:
     """The report on the files of a candidate against its model's contract; without a contract nothing is asked.
 
-    No sample shows a value of a `hidden` column.
+    No sample shows a value of a `hidden` column. What is proven of a model's rows is only `proven` of rows that were
+    computed at once: where some were added to others, every promise is asked.
     """
     columns = model.relation.schema.columns
     contract = promised(model) or TableContract(model.name, ())
     table = ParquetTable(paths, columns, ours=True)
     also = [a for a in model.assertions if isinstance(a, Holds)]
-    return pin(engine, table, contract, now=now, proofs=model.proofs, also=also, masked=hidden)
+    return pin(engine, table, contract, now=now, proofs=model.proofs if proven else (), also=also, masked=hidden)
 
 
 def unmet_expectations(

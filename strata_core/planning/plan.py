@@ -9,7 +9,7 @@ decided by `apply`, by content address.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ..analysis.compiled import CompiledProject
@@ -17,6 +17,7 @@ from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean
 from ..store.environments import EnvironmentVersion, Pointer
 from .fingerprints import Fingerprint, address
+from .increments import Watermark, Way, way_of
 
 
 class Reason(StrEnum):
@@ -28,6 +29,7 @@ class Reason(StrEnum):
     UPSTREAM_CHANGE = "upstream change"
     DATA_CHANGE = "data change"
     FORCED = "forced"
+    FULL_REFRESH = "full refresh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +39,33 @@ class Cause:
     reason: Reason
     upstream: tuple[str, ...] = ()
 
+    @property
+    def asks_for_all(self) -> bool:
+        """Whether a person asked for all rows to be computed."""
+        return self.reason in (Reason.FORCED, Reason.FULL_REFRESH)
+
     def __str__(self) -> str:
         return f"{self.reason}: {', '.join(self.upstream)}" if self.upstream else str(self.reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What the live artifact of a model was made from: parts of its fingerprint, the digests that it read, and the
-    digests of what its sources were declared to be."""
+    """What the live artifact of a model was made from: parts of its fingerprint, the digests that it read, the
+    digests of what its sources were declared to be, and how far its table had come where it is incremental."""
 
     own: str
     contract: str
     inputs: Mapping[str, str]
     declarations: Mapping[str, str]
+    watermark: Watermark | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedModel:
     """One model of the plan; it is stale when there are causes.
 
-    `outlived` names models that it reads as they are live although they mean something else by now.
+    `outlived` names models that it reads as they are live although they mean something else by now. `way` tells of a
+    stale incremental model how it will be computed, as far as that is known before its inputs are.
     """
 
     name: str
@@ -65,6 +74,7 @@ class PlannedModel:
     live: Pointer | None
     causes: tuple[Cause, ...]
     outlived: tuple[str, ...] = ()
+    way: Way | None = None
 
     @property
     def stale(self) -> bool:
@@ -97,12 +107,14 @@ def make_plan(
     selected: Collection[str] | None = None,
     with_upstream: bool = True,
     force: bool = False,
+    full_refresh: bool = False,
 ) -> Plan:
     """The plan for `selected` models (all, by default), whose fingerprints are `prints`.
 
     `applied` tells what a live artifact was made from, `None` where it is gone.
     `with_upstream` adds the stale models that the selected ones read; without it they are read as they are live.
-    `force` makes every selected model stale. Raises `StrataError` E027 for a name that is no model.
+    `force` makes every selected model stale, `full_refresh` every one that is incremental.
+    Raises `StrataError` E027 for a name that is no model.
     """
     for name in selected or ():
         if name not in project.models:
@@ -112,8 +124,10 @@ def make_plan(
     planned: dict[str, PlannedModel] = {}
     for name in project.models:
         if name in considered:
-            forced = force and name in wanted
-            planned[name] = _planned(project, name, prints, base, source_digests, applied, planned, forced)
+            asked = [Reason.FORCED] if force and name in wanted else []
+            if full_refresh and name in wanted and project.models[name].incremental is not None:
+                asked.append(Reason.FULL_REFRESH)
+            planned[name] = _planned(project, name, prints, base, source_digests, applied, planned, asked)
     models = tuple(p for p in planned.values() if p.name in wanted or p.stale)
     return Plan(environment, base, models)
 
@@ -126,26 +140,37 @@ def _planned(
     source_digests: Mapping[str, str],
     applied: Callable[[str, Pointer], Applied | None],
     planned: Mapping[str, PlannedModel],
-    forced: bool,
+    asked: Collection[Reason],
 ) -> PlannedModel:
     inputs, live, own = project.models[name].upstream, base.models.get(name), prints[name]
     causes: list[Cause] = []
+    before, changed = None, frozenset[str]()
     if live is None:
         causes.append(Cause(Reason.MISSING))
     else:
         stale_upstream = tuple(u for u in inputs if u in planned and planned[u].stale)
         digests = _digests(inputs, base, source_digests)
-        moved = len(digests) < len(inputs) or address(own.local, digests) != live.address
         before = applied(name, live)
+        moved = len(digests) < len(inputs) or not _made_of(digests, own, live, before)
         if before is None:
             causes.append(Cause(Reason.MISSING))  # the live artifact is gone or damaged
         elif live.fingerprint != own.merkle or moved or stale_upstream:
             causes += _causes(own, inputs, digests, stale_upstream, before, project)
-    if forced:
-        causes.append(Cause(Reason.FORCED))
+            changed = frozenset((*stale_upstream, *(u for u in inputs if before.inputs.get(u) != digests.get(u))))
+    causes += map(Cause, asked)
     as_live = (u for u in inputs if u in prints and u in base.models and u not in planned)
     outlived = tuple(u for u in as_live if base.models[u].fingerprint != prints[u].merkle)
-    return PlannedModel(name, own, inputs, live, tuple(causes), outlived)
+    found = PlannedModel(name, own, inputs, live, tuple(causes), outlived)
+    return replace(found, way=way_of(project.models[name], found, before, changed)) if causes else found
+
+
+def _made_of(digests: Mapping[str, str], own: Fingerprint, live: Pointer, before: Applied | None) -> bool:
+    """Whether the live artifact was made by what the model is from inputs of these digests; an incremental one lies at
+    another address, which says what it was added to."""
+    if address(own.local, digests) == live.address:
+        return True
+    made = before is not None and (before.own, before.contract) == (own.own, own.contract)
+    return made and before is not None and before.watermark is not None and before.inputs == digests
 
 
 def _causes(

@@ -13,6 +13,7 @@ from ..store.document import JSON
 from ..store.environments import Pointer
 from ..store.manifest import Manifest
 from ..store.store import Store
+from .increments import Watermark, read_watermark
 from .outlived import known_of
 from .plan import Applied, PlannedModel
 from .promised import promised
@@ -29,10 +30,13 @@ def provenance_of(
     report: PinReport,
     hidden: Set[str],
     seconds: float,
+    watermark: Watermark | None = None,
+    added_to: str | None = None,
 ) -> dict[str, JSON]:
     """The record of one computation: digests by upstream name, contracts of the sources read, what was promised and
     found, the columns whose values are not shown (so that they stay hidden when the model is gone), what readers may
-    rest on, engine, time."""
+    rest on, engine, time; of an incremental model how far its table had come, and the digest of the rows that these
+    were added to."""
     sources, contract = project.sources, promised(project.models[planned.name])
     return {
         "own": planned.fingerprint.own,
@@ -47,6 +51,7 @@ def provenance_of(
         "known": known_of(project.models[planned.name]),
         "promises": contract_to_json(contract) if contract else None,
         "pin": report_to_json(report),
+        **({"watermark": watermark.to_json(), "added_to": added_to} if watermark is not None else {}),
     }
 
 
@@ -66,7 +71,8 @@ def applied(store: Store, name: str, pointer: Pointer) -> Applied | None:
         return None
     note = artifact.manifest.provenance
     own, contract = str(note.get("own", "")), str(note.get("contract", ""))
-    return Applied(own, contract, _texts(note.get("inputs")), _texts(note.get("source_contracts")))
+    watermark = read_watermark(note.get("watermark"))
+    return Applied(own, contract, _texts(note.get("inputs")), _texts(note.get("source_contracts")), watermark)
 
 
 def kept_declaration(source: Source, digest: str) -> KeptDeclaration:

@@ -10,6 +10,7 @@ from ..contract.report import PinReport
 from ..diagnostics import Diagnostic
 from ..store.artifacts import Artifact
 from ..store.environments import EnvironmentVersion
+from .increments import Way
 from .plan import Cause, PlannedModel
 
 
@@ -38,7 +39,7 @@ class Status(StrEnum):
 @dataclass(frozen=True, slots=True)
 class ModelResult:
     """The outcome of one model. `pin` is the report of its own candidate; `inputs` of the sources it was the
-    first to read in this apply. `seconds` is wall time."""
+    first to read in this apply. `seconds` is wall time. `way` tells how an incremental model was computed."""
 
     name: str
     status: Status
@@ -49,6 +50,7 @@ class ModelResult:
     diagnostics: tuple[Diagnostic, ...] = ()
     seconds: float = 0.0
     waits_for: tuple[str, ...] = ()
+    way: Way | None = None
 
     @property
     def causes(self) -> tuple[Cause, ...]:

@@ -33,7 +33,14 @@ class Workspace:
     missing: Mapping[str, StrataError]
     store: Store
 
-    def plan(self, selected: Collection[str] | None = None, *, with_upstream: bool = True, force: bool = False) -> Plan:
+    def plan(
+        self,
+        selected: Collection[str] | None = None,
+        *,
+        with_upstream: bool = True,
+        force: bool = False,
+        full_refresh: bool = False,
+    ) -> Plan:
         """The plan against the environment as it is now; parameters as `plan.make_plan`."""
         return make_plan(
             self.compiled,
@@ -45,6 +52,7 @@ class Workspace:
             selected=selected,
             with_upstream=with_upstream,
             force=force,
+            full_refresh=full_refresh,
         )
 
     def engine(self) -> Engine:

@@ -143,3 +143,23 @@ def test_models_that_form_a_cycle_have_names() -> None:
     text = "contract C { x: int64 }\nmodel a -> contract C { from b select { x } }\nmodel b { from a }\n"
     known = build_index([parse_module(text, "m.strata").module])
     assert [o.span.line for o in known.references(column("x", "a"))] == [1, 2]
+
+
+UNIT = """\
+source raw(csv: "r.csv") { columns: { id: int64 primary_key, at: timestamp } }
+model m {
+  from raw
+  incremental { strategy: upsert, key: [id], cursor: at }
+}
+test m "t" {
+  given raw { | id | at | }
+  expect { | id | }
+}
+"""
+
+
+def test_a_unit_test_and_an_incremental_model_name_tables_and_columns() -> None:
+    found = index(UNIT)
+    lines_ = {s: [o.span.line for o in found.references(s)] for s in (column("id", "raw"), Symbol(Kind.TABLE, "raw"))}
+    assert lines_ == {column("id", "raw"): [1, 4, 7, 8], Symbol(Kind.TABLE, "raw"): [1, 3, 7]}
+    assert [o.span.line for o in found.references(column("at", "m"))] == [1, 4, 7]

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from strata_core.cli.exits import exit_code
-from strata_core.diagnostics import Diagnostic
+from strata_core.diagnostics import Diagnostic, Span
 from strata_core.planning.config import ENVIRONMENT_KEYS, SECTIONS
 from strata_core.planning.plan import Reason
 from strata_core.planning.results import Status
@@ -15,6 +15,7 @@ TEXT = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8
 FILES = dict(re.findall(r"^`([\w./]+)`:\n```\w+\n(.*?)```", TEXT, re.DOTALL | re.MULTILINE))
 COMMANDS = re.findall(r"^\$ (.+)\n((?:(?!\$ |```).*\n)*)", TEXT, re.MULTILINE)
 
+PLACE = Span("shop.strata", 1, 1, 1, 1)
 UNSTABLE = ((re.compile(r" *\d+\.\d\d s\b"), " _ s"), (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ"), "_"))
 
 
@@ -47,7 +48,8 @@ def test_every_command_of_the_page_does_what_it_says(empty):
             assert "GROUP BY" in ran.out
             continue
         assert stable(ran.out + ran.err) == stable(output), command
-        found = exit_code(Diagnostic(code, "") for code in re.findall(r"error\[(E\d+)\]", output))
+        told = re.findall(r"error\[(E\d+)\][^\n]*\n( *-->)?", output)
+        found = exit_code(Diagnostic(code, "", PLACE if place else None) for code, place in told)
         assert ran.code == max(found, "would change" in output), command
 
 

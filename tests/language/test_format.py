@@ -136,6 +136,7 @@ def test_the_style():
         ("freshness <= 1d,2d freshness_column : c", "freshness: <= 1d, 2d freshness_column: c"),
         ("freshness daily", "freshness: daily"),
         ("partition_by[a]", "partition_by: [a]"),
+        ("incremental{strategy:upsert key:[a,b,]cursor:c}", "incremental { strategy: upsert, key: [a, b], cursor: c }"),
         ("select { t . * , * except{a,b} }", "select { t.*, * except {a, b} }"),
         ("derive{x=count( distinct a ),y=count( * )}", "derive { x = count(distinct a), y = count(*) }"),
         (

@@ -68,6 +68,16 @@ import pytest
         ("freshness: 12h", "Freshness(limits=[43200s])"),
         ("freshness daily, 2d freshness_column: at", "Freshness(limits=[daily, 172800s] column=at)"),
         ('freshness "weekly"', "Freshness(limits=['weekly'])"),
+        ("incremental { cursor: at }", "Incremental(strategy=append cursor=at)"),
+        (
+            "incremental { key: [a, b,], cursor: at, strategy: upsert, }",
+            "Incremental(strategy=upsert keys=[a, b] cursor=at)",
+        ),
+        (
+            "incremental merge_strategy: upsert merge_keys: [a] cdc_column: key",
+            "Incremental(strategy=upsert keys=[a] cursor=key)",
+        ),
+        ("incremental filter key > cursor", "Incremental(strategy=append); Filter(condition=(key > cursor))"),
         ("partition_by [day, t.region]", "PartitionBy(columns=[day, t.region])"),
     ],
 )  # fmt: skip

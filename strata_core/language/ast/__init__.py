@@ -68,6 +68,7 @@ from .statements import (
     Freshness,
     From,
     Group,
+    Incremental,
     Item,
     Join,
     JoinKind,
@@ -79,6 +80,7 @@ from .statements import (
     Sort,
     Star,
     Statement,
+    Strategy,
     Take,
 )
 from .tables import Cell, Given, ListCell, LiteralTable, Member, Moment, Record, Row
@@ -120,6 +122,7 @@ __all__ = [
     "Group",
     "Import",
     "In",
+    "Incremental",
     "IsNone",
     "Item",
     "Join",
@@ -152,6 +155,7 @@ __all__ = [
     "SourceOverride",
     "Star",
     "Statement",
+    "Strategy",
     "Take",
     "Test",
     "TypeExpr",

@@ -10,6 +10,7 @@ from .expressions import ColumnRef, Duration, Expr, Literal, Name, SortKey
 
 JoinKind = typing.Literal["inner", "left", "full", "semi", "anti", "cross"]
 Cardinality = typing.Literal["one_to_one", "many_to_one", "one_to_many"]
+Strategy = typing.Literal["append", "upsert", "replace"]
 SetOperator = typing.Literal["union", "union all", "intersect", "except"]
 
 
@@ -172,6 +173,19 @@ class PartitionBy:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Incremental:
+    """`incremental { strategy: upsert, key: [a], cursor: c }`: later applies compute the rows beyond the cursor alone.
+
+    Without a strategy it is `upsert` where there are keys, else `append`; `replace` computes all rows each time.
+    """
+
+    strategy: Strategy
+    keys: tuple[Name, ...]
+    cursor: Name | None
+    span: Span
+
+
 Statement = (
     From
     | Join
@@ -188,4 +202,5 @@ Statement = (
     | Expand
     | Freshness
     | PartitionBy
+    | Incremental
 )
