@@ -71,9 +71,14 @@ class Concrete:
 
 def first_leaf(part: Part) -> Leaf | None:
     """The first token below `part`; None where it has none (`keys` of a group without keys)."""
-    if isinstance(part, Leaf):
-        return part
-    return next((leaf for inner in part.parts if (leaf := first_leaf(inner))), None)
+    pending = [part]
+    while pending:
+        match pending.pop():
+            case Leaf() as leaf:
+                return leaf
+            case Tree(parts=parts):
+                pending += reversed(parts)
+    return None
 
 
 def concrete(text: str) -> Concrete:
@@ -104,16 +109,21 @@ def _tree(tokens: Sequence[Token], tables: Tables, leaves: Iterator[Leaf]) -> Tr
     made = parse(tokens, tables, lambda rule, parts, start, end: (rule, parts))
     if isinstance(made, Failure):
         raise ValueError("the text does not parse")
-
-    def planted(part: Any) -> Part:
-        if isinstance(part, str):
-            return next(leaves)
-        rule, parts = part
-        return Tree(rule, tuple(planted(inner) for inner in parts))
-
-    tree = planted(made)
-    assert isinstance(tree, Tree)
-    return tree
+    # With a list of its own: the tree of `a or b or c …` is as deep as the chain is long.
+    open_: list[tuple[str, Iterator[Any], list[Part]]] = [(made[0], iter(made[1]), [])]
+    while True:
+        rule, rest, parts = open_[-1]
+        for part in rest:
+            if not isinstance(part, str):
+                open_.append((part[0], iter(part[1]), []))
+                break
+            parts.append(next(leaves))
+        else:
+            open_.pop()
+            tree = Tree(rule, tuple(parts))
+            if not open_:
+                return tree
+            open_[-1][2].append(tree)
 
 
 def _leaves(text: str, tokens: Sequence[Token]) -> Iterator[Leaf]:

@@ -8,15 +8,18 @@ from typing import Any
 
 from ..diagnostics import Diagnostic
 from . import ast
+from .chains import balanced, long_chain
 from .literals import INT_MAX, int_range
 
 
-def check_limits(declaration: ast.Declaration, max_depth: int) -> list[Diagnostic]:
-    """E001 where the tree of `declaration` is deeper than `max_depth`, E003 for the literal 2⁶³ without a minus.
+def within_limits(declaration: ast.Declaration, max_depth: int) -> tuple[ast.Declaration, list[Diagnostic]]:
+    """`declaration`, its long chains as balanced trees, and what is wrong: E001 where the tree is deeper than
+    `max_depth`, E003 for the literal 2⁶³ without a minus.
 
     Walks with a list of its own, so that it holds whatever the depth.
     """
     found: list[Diagnostic] = []
+    chains = False
     pending: list[tuple[Any, int]] = [(declaration, 0)]
     while pending:
         node, depth = pending.pop()
@@ -24,14 +27,18 @@ def check_limits(declaration: ast.Declaration, max_depth: int) -> list[Diagnosti
             found.append(int_range(node.span))
         if depth > max_depth:
             message = f"the expression is nested more than {max_depth} deep"
-            return [Diagnostic("E001", message, node.span, fix="give parts of it names with `let`")]
+            return declaration, [Diagnostic("E001", message, node.span, fix="give parts of it names with `let`")]
+        if (operands := long_chain(node)) is not None:
+            chains = True
+            pending += [(operand, depth + len(operands).bit_length()) for operand in operands]
+            continue
         for name in _parts(node.__class__):
             value = getattr(node, name)
             if isinstance(value, tuple):
                 pending += [(child, depth + 1) for child in value]
             elif is_dataclass(value):
                 pending.append((value, depth + 1))
-    return found
+    return balanced(declaration) if chains else declaration, found
 
 
 @cache

@@ -16,7 +16,7 @@ from ..diagnostics import Diagnostic, Span, has_errors
 from . import ast
 from .build import ACTIONS
 from .lalr import Failure, parse
-from .limits import check_limits
+from .limits import within_limits
 from .pieces import Part, Piece, cut
 from .scanner import ERROR, Lines, Token
 from .syntax_errors import broken, lexical_error, syntax_error
@@ -164,8 +164,8 @@ def _part(chunk: Chunk, lines: Lines, tables: Tables) -> Part:
         if isinstance(parsed, Failure):
             found.append(syntax_error(chunk.tokens, chunk.after, parsed.position, lines, tables))
         else:
-            node = parsed
-            found += check_limits(parsed, MAX_NESTING)
+            node, beyond = within_limits(parsed, MAX_NESTING)
+            found += beyond
     if has_errors(found) or node is None:
         node = broken(chunk.tokens, lines, tables)
     return Part(node, tuple(found))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from . import ast
 from .build import ACTIONS
 from .lalr import Failure, advance, parse
-from .limits import check_limits
+from .limits import within_limits
 from .parser import MAX_NESTING, Chunk, chunks, parse_module
 from .scanner import ERROR, Lines, Token, scan
 from .tables import Tables, load_tables
@@ -71,10 +71,10 @@ def recover(tokens: Sequence[Token], lines: Lines, tables: Tables) -> ast.Declar
     if not whole:
         return None
     tree = parse(whole, tables, lambda name, c, start, end: ACTIONS[name](c, lines.span(start, end), _ignored))
-    if isinstance(tree, Failure) or check_limits(tree, MAX_NESTING):
+    if isinstance(tree, Failure):
         return None
-    declaration: ast.Declaration = tree
-    return declaration
+    declaration, beyond = within_limits(tree, MAX_NESTING)
+    return None if beyond else declaration
 
 
 def _ignored(_: object) -> None:

@@ -160,7 +160,8 @@ DEEP = 20_000
         f"model m {{ filter {'[' * DEEP}a{']' * DEEP} }}",
         f"model m {{ filter {'not ' * DEEP}a }}",
         f"model m {{ filter {'- ' * DEEP}a }}",
-        f"model m {{ filter a{' or a' * DEEP} }}",
+        f"model m {{ filter a{' + a' * DEEP} }}",
+        f"model m {{ filter {'(a or ' * DEEP}a{')' * DEEP} }}",
         f"model m {{ filter {'f(' * DEEP}a{')' * DEEP} }}",
         f"domain d = {'array(' * DEEP}int64{')' * DEEP}",
     ],
@@ -175,7 +176,8 @@ def test_depth_is_bounded(text):
     "text",
     [
         f"model m {{ filter {'f(' * (MAX_NESTING - 5)}a{')' * (MAX_NESTING - 5)} }}",
-        f"model m {{ filter a{' or a' * (MAX_NESTING - 5)} }}",
+        f"model m {{ filter a{' + a' * (MAX_NESTING - 5)} }}",
+        f"model m {{ filter a{' or a' * DEEP} }}",
         f"domain d = {'array(' * (MAX_NESTING - 2)}int64{')' * (MAX_NESTING - 2)}",
     ],
 )
