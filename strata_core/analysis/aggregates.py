@@ -10,9 +10,9 @@ Codes: E023, E053, E060, E061 (nested aggregates), E062 (a column that is neithe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from ..diagnostics import Diagnostic, Span
+from ..frozen import dataclass, replace
 from ..language import ast
 from ..relation.build import aggregate_rows, filter_rows, ref
 from ..relation.expressions import AggregateCall, ColumnRef, Expr, aggregate

@@ -8,9 +8,9 @@ without a common one).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic
+from ..frozen import dataclass
 from ..language import ast
 from ..relation.build import combine, distinct_rows, project, ref
 from ..relation.expressions import coerce

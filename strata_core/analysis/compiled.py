@@ -7,13 +7,15 @@ Dagster code location can cache and share them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from ..contract.assertions import Assertion
 from ..contract.authoring import Proof
 from ..contract.model import Freshness, TableContract
 from ..diagnostics import Diagnostic, Span
+from ..frozen import dataclass, field
+from ..relation.canonical import canonical
 from ..relation.expressions import Expr, SortKey
 from ..relation.nodes import Relation
 from ..relation.schema import Column
@@ -79,17 +81,17 @@ class Incremental:
     rows: Relation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CompiledModel:
     """A model that holds together: what it computes, in which order, and what is promised of it.
 
-    `relation` is canonical and has exactly the model's output columns, with the contract's types. `order` is the
+    `written` has exactly the model's output columns, with the contract's types. `order` is the
     model's final `sort` over them. `assertions` is what the write pin must measure; `proofs` says for each rule of the
     contract what proves it, or that it is asserted. `upstream` names the models and sources it reads.
     """
 
     name: str
-    relation: Relation
+    written: Relation
     order: tuple[SortKey, ...]
     contract: TableContract | None
     assertions: tuple[Assertion, ...]
@@ -101,6 +103,11 @@ class CompiledModel:
     span: Span
     name_span: Span
     incremental: Incremental | None = None
+
+    @cached_property
+    def relation(self) -> Relation:
+        """What is written, in canonical form: what engines run and fingerprints hash, and no check needs."""
+        return canonical(self.written)
 
 
 @dataclass(frozen=True, slots=True)

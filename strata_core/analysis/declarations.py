@@ -8,11 +8,11 @@ Declarations that did not parse are kept by name, so that references to them rai
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from ..diagnostics import Diagnostic, Report
 from ..diagnostics.suggest import nearest
+from ..frozen import dataclass
 from ..language import ast
 from .names import duplicate
 

@@ -7,9 +7,8 @@ of the result. Codes: E021, E051 (values that cannot be told apart), and those o
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..diagnostics import Diagnostic
+from ..frozen import replace
 from ..language import ast
 from ..relation.build import distinct_rows, filter_rows, project, ref
 from ..relation.expressions import call, literal, window

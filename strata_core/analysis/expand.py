@@ -6,9 +6,8 @@ key is left. Codes: E050 (no array), and those of expressions.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..diagnostics import Diagnostic
+from ..frozen import replace
 from ..language import ast
 from ..relation.build import expand_rows
 from ..relation.expressions import Expr

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import decimal
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from ..diagnostics import Diagnostic, Report, Span
 from ..diagnostics.diagnostic import Suggestion, wrapping
+from ..frozen import dataclass, field
 from ..language import ast
 from ..relation.expressions import Expr, call, cast, literal
 from ..types import Bool, Decimal, Money, Unknown

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from ..diagnostics import Span
+from ..frozen import dataclass
 from ..language import ast
 from .occurrences import Columns, Found, Kind, Occurrence, Symbol, occurrences
 from .order import order, reads

@@ -6,9 +6,9 @@ Codes: E020, E023 (two tables of one name), E053, E071 (an `expect` that cannot 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from ..diagnostics import Diagnostic, Span
+from ..frozen import dataclass, replace
 from ..language import ast
 from ..relation.build import filter_rows, join, project, ref
 from ..relation.expressions import Call, ColumnRef, Expr, columns_read, conjuncts, literal

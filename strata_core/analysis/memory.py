@@ -10,11 +10,11 @@ computed again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from ..contract.model import TableContract
 from ..diagnostics import Diagnostic
+from ..frozen import dataclass, field
 from ..language import ast
 from ..types import ValueType
 from .compiled import Source

@@ -6,12 +6,12 @@ They stand at the statement that chooses the model's columns; where its text can
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from ..contract.model import ContractField, TableContract
 from ..diagnostics import Diagnostic
 from ..diagnostics.diagnostic import Edit, Suggestion, wrapping
 from ..diagnostics.suggest import nearest
+from ..frozen import dataclass, replace
 from ..language import ast
 from ..language.names import spelled
 from ..types import castable

@@ -6,12 +6,12 @@ Codes: E021 and E055 to E064 of the parts, E010 to E015 of the contract, E024, E
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from ..contract.authoring import Conformance, conform
 from ..contract.model import TableContract
 from ..diagnostics import Diagnostic, Severity, has_errors
 from ..folder_names import NAME_RULE, names_a_folder
+from ..frozen import dataclass, replace
 from ..language import ast
 from ..relation.build import project, ref
 from ..relation.canonical import canonical
@@ -31,6 +31,9 @@ from .state import Rows, Surroundings, renamed
 from .statements import model_rows
 from .tables import model_table, promised_table
 from .walk import operands
+
+MAX_STATEMENTS = 50
+"""Statements beyond which a model is made canonical at once: values that nest too deep are not compared or pickled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,9 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
         table = promised_table(name, contract, complete=False) if contract is not None else _partial(name, output, rows)
         return Outcome(table, None, tuple(found))
     casts = conformance.casts if conformance is not None else {}
-    relation = canonical(_widened(output, casts))
+    relation: Relation = _widened(output, casts)
+    if len(model.statements) > MAX_STATEMENTS:
+        relation = canonical(relation)
     if incremental is not None:
         incremental = replace(incremental, rows=canonical(_widened(made, casts)))
     order = _order(rows, found)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic, Related, Report
+from ..frozen import dataclass
 from ..language import ast
 
 

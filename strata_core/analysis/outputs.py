@@ -7,10 +7,10 @@ Codes: E021 (`except` of no column), E023 (two outputs of one name), E055.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ..contract.model import TableContract
 from ..diagnostics import Report
+from ..frozen import dataclass
 from ..language import ast
 from ..relation.build import ref
 from ..relation.expressions import Expr, Literal, coerce

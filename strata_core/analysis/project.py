@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
 from ..contract.authoring import lint
 from ..contract.model import TableContract
 from ..diagnostics import Diagnostic, Report, has_errors, in_order
+from ..frozen import replace
 from ..language import ast
 from ..relation.build import scan
 from .compiled import CompiledModel, CompiledProject, Pipeline, Resource, Source

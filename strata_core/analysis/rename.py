@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 
 from ..diagnostics import Edit, Span
 from ..diagnostics.edits import applied
 from ..folder_names import NAME_RULE, names_a_folder
+from ..frozen import dataclass, replace
 from ..language import ast
 from ..language.names import can_be_written, spelled
 from ..language.recovery import recover_module

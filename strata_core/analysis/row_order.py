@@ -7,8 +7,7 @@ holds what the columns no longer tell.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from ..frozen import replace
 from ..language import ast
 from ..relation.build import limit_rows, ref
 from ..relation.expressions import ColumnRef, SortKey

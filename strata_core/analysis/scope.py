@@ -7,10 +7,10 @@ joined table `t` is `t.c`, a `let` is `let x`. `None` in place of a column says 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
 
 from ..diagnostics import Diagnostic, Report
 from ..diagnostics.diagnostic import replacement
+from ..frozen import dataclass, field
 from ..language import ast
 from ..language.names import spelled
 from ..relation.nodes import Relation

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 
 from ..contract.model import TableContract
 from ..diagnostics import Report, Span
+from ..frozen import dataclass, field, replace
 from ..language import ast
 from ..relation.build import project, ref
 from ..relation.expressions import Call, Cast, ColumnRef, Expr, Literal, SortKey, columns_read

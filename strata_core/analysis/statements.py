@@ -7,9 +7,9 @@ until a group. Codes: E071 (a statement that cannot stand where it does), and th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from ..diagnostics import Diagnostic
+from ..frozen import dataclass, replace
 from ..language import ast
 from ..relation.build import filter_rows, origins_of, scan
 from ..relation.expressions import ColumnRef, Expr, columns_read

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..contract.model import ContractField, TableContract
+from ..frozen import replace
 from ..language import ast
 from ..relation.build import scan
 from ..relation.nodes import Relation

@@ -11,9 +11,9 @@ Codes: E020, E021, E027 (no such model), E053, and those of expressions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 from ..diagnostics import Span
+from ..frozen import dataclass, replace
 from ..language import ast
 from ..relation.build import filter_rows, join, project, ref
 from ..relation.canonical import canonical

@@ -7,9 +7,9 @@ A window may stand anywhere in an output's expression, but not in another window
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from ..diagnostics import Diagnostic
+from ..frozen import replace
 from ..language import ast
 from ..relation.build import ref, window_rows
 from ..relation.expressions import Expr, Frame, SortKey, WindowCall, window

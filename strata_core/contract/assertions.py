@@ -5,10 +5,10 @@ An engine answers all questions about a table in one pass (`Engine.assess`); `wr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import assert_never
 
+from ..frozen import dataclass
 from ..relation.expressions import Expr, columns_read
 
 MOST_SAMPLES = 5

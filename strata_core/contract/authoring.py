@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..diagnostics import Diagnostic, Related, Severity, Span
 from ..diagnostics.suggest import nearest
+from ..frozen import dataclass
 from ..relation.schema import Column, Role, Schema, Transform
 from ..types import Decimal, Float64, Money, Unknown, ValueType, castable, widens
 from .assertions import Assertion

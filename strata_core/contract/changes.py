@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
 from ..diagnostics import Span
 from ..digests import hexdigest
+from ..frozen import dataclass
 from ..types import widens
 from .model import ContractField, Freshness, Mask, MaskRule, TableContract
 from .rules import spelled_age

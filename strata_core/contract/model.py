@@ -8,13 +8,13 @@ seed hold by construction: a primary key is nonnull, and a sole primary key is u
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
 
 from ..diagnostics import Span
 from ..digests import hexdigest, packed
+from ..frozen import dataclass, field, replace
 from ..types import Array, Date, Json, Map, String, Struct, Timestamp, Unknown, ValueType
 
 DIGEST_VERSION = "strata-contract-1"

@@ -7,11 +7,10 @@ stop. Accepted besides `types.physical.arrow_type` itself: the other layouts of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 
 from ..diagnostics.suggest import nearest
+from ..frozen import dataclass
 from ..types import (
     Array,
     Decimal,

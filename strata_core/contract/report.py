@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
 from ..diagnostics import Diagnostic, Span
 from ..diagnostics.markdown import markdown_cell, markdown_code
+from ..frozen import dataclass
 from .rules import Fact, Rule
 
 MASKED = "‹masked›"

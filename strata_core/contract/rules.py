@@ -6,11 +6,11 @@ Authoring and the write pin go through the same list, so that nothing is promise
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ..diagnostics import Span
+from ..frozen import dataclass
 from ..types import Array, Date, Map, Struct, ValueType
 from .assertions import Assertion, Holds, NotNull, NotOlder, Unique, Within, in_utc
 from .model import ContractField, TableContract, spelled_enum

@@ -8,8 +8,9 @@ tests; the others have `When` and `Remedy`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from ..frozen import dataclass
 
 FOLDER = Path(__file__).with_name("pages")
 

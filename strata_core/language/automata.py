@@ -9,8 +9,9 @@ regular approximation of context-free languages" (2000), of which only the exact
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from ..frozen import dataclass
 
 Label = TypeVar("Label", bound=Hashable)
 # Each name's alternatives, each a sequence of names and terminals; what is no key is a terminal.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ..diagnostics import Span
+from ..frozen import dataclass
 from .scanner import Lines, scan
 from .tables import load_tables
 

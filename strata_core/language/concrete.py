@@ -8,10 +8,10 @@ tokens: those behind a token on its line *trail* it, all others *lead* the token
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from ..frozen import dataclass, replace
 from .comments import COMMENT
 from .lalr import Failure, parse
 from .parser import chunks

@@ -8,10 +8,10 @@ Model server and checker are passed in: `planning/generation.py` has the checker
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from ..diagnostics import Diagnostic, has_errors
+from ..frozen import dataclass
 from .parser import parse_module
 
 FILE = "generated.strata"

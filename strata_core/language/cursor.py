@@ -5,9 +5,10 @@ which declaration a name would stand. For completion.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
+from ..frozen import dataclass
 from . import ast
 from .comments import COMMENT
 from .lalr import accepted

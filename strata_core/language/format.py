@@ -8,9 +8,8 @@ Comments stay with the token that they follow on its line, or else with the one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..diagnostics import Diagnostic, has_errors
+from ..frozen import dataclass
 from .concrete import Tree, concrete
 from .forms import blank, doc, leading, one_line
 from .layout import Doc, Line, laid_out

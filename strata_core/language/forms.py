@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from ..frozen import dataclass
 from .concrete import PAREN, SEPARATORS, Comment, Leaf, Part, Tree, first_leaf
 from .layout import SPACE, Doc, Fill, Group, IfBroken, Indent, Leading, Line, Trailing
 from .tables import load_tables

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from ..frozen import dataclass
 from .gbnf_source import IN_WORD, OTHER, Grammar, Terminal
 from .gbnf_tokens import identifiers, literal
 

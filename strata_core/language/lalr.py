@@ -20,62 +20,63 @@ def parse(tokens: Sequence[Token], tables: Tables, act: Callable[[str, list[Any]
 
     `act` gets the name of the rule, its children, and the offsets at which the production starts and ends.
     """
-    actions, gotos, rules = tables.actions, tables.gotos, tables.rules
+    actions, steps, landings = tables.actions, tables.steps, tables.landings
     end_kind = tables.kinds.index("$END")
-    states, starts, ends = [tables.start], [0], [tokens[0].start]
+    kinds = [token.kind for token in tokens]
+    kinds.append(end_kind)
+    states: list[int] = [tables.start]
+    starts: list[int] = [tokens[0].start]
     values: list[Any] = [None]
-    position, count = 0, len(tokens)
+    position, end, kind = 0, tokens[0].start, kinds[0]
+    state = tables.start
     while True:
-        kind = tokens[position].kind if position < count else end_kind
-        row = actions[states[-1]]
+        row = actions[state]
         step = row if isinstance(row, int) else row.get(kind)
         if step is None:
-            return values[-1] if kind == end_kind and states[-1] == tables.end else Failure(position)
+            return values[-1] if kind == end_kind and state == tables.end else Failure(position)
         if step >= 0:
-            token = tokens[position]
+            _, text, start, end, _ = tokens[position]
             states.append(step)
-            values.append(token.text)
-            starts.append(token.start)
-            ends.append(token.end)
+            values.append(text)
+            starts.append(start)
             position += 1
+            kind = kinds[position]
+            state = step
             continue
-        rule = rules[-1 - step]
-        size = rule.size
-        if rule.action == "" and size == 1:
-            # Most reductions only climb the levels of precedence: the value and its place stay.
-            states[-1] = gotos[states[-2]][rule.target]
-            continue
+        size, target, name, gather = steps[step]
         if size:
-            start, end = starts[-size], ends[-1]
-            children = _children(rule.keep, rule.splice, values[-size:])
-            del states[-size:], values[-size:], starts[-size:], ends[-size:]
+            start = starts[-size]
+            if gather is not None:
+                value = gather(values[-size:])
+                value = value if name is None else act(name, value, start, end)
+            else:
+                value = values[-1]
+            del states[-size:], values[-size:], starts[-size:]
         else:
-            start = end = ends[-1]
-            children = []
-        match rule.action:
-            case None:
-                value: Any = children
-            case "":
-                value = children[0]
-            case name:
-                value = act(name, children, start, end)
-        states.append(gotos[states[-1]][rule.target])
+            start = end
+            value = [] if name is None else act(name, [], start, end)
+        below = states[-1]
+        known = landings[below]
+        landing = target + kind
+        if landing in known:
+            state = known[landing]
+        else:
+            state = known[landing] = _landing(below, target // len(tables.kinds), kind, tables)
+        states.append(state)
         values.append(value)
         starts.append(start)
-        ends.append(end)
 
 
-def _children(keep: tuple[int, ...], splice: tuple[bool, ...], values: list[Any]) -> list[Any]:
-    children: list[Any] = []
-    for nth, (position, spliced) in enumerate(zip(keep, splice, strict=True)):
-        if not spliced:
-            children.append(values[position])
-        elif nth == 0:
-            # A list has one owner; taking over the first keeps long lists linear.
-            children = values[position]
-        else:
-            children += values[position]
-    return children
+def _landing(below: int, target: int, kind: int, tables: Tables) -> int:
+    """The state above `below` once `target` is reduced there and `kind` comes next, past the rules that only climb the
+    levels of precedence: most reductions do, and the value and its place stay."""
+    state = tables.gotos[below][target]
+    while True:
+        row = tables.actions[state]
+        step = row if isinstance(row, int) else row.get(kind, 0)
+        if step >= 0 or not tables.rules[-1 - step].climbs:
+            return state
+        state = tables.gotos[below][tables.rules[-1 - step].target]
 
 
 def accepted(kinds: Iterable[int], tables: Tables) -> set[str]:

@@ -6,9 +6,9 @@ printer breaks the line where one has to end, and nothing but a comma comes betw
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, assert_never
 
+from ..frozen import dataclass
 from .concrete import Comment
 
 WIDTH = 100

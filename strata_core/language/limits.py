@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
 from ..diagnostics import Diagnostic
 from . import ast
-from .chains import balanced, long_chain
+from .chains import LONGEST_SPINE, balanced, long_chain
 from .literals import INT_MAX, int_range
+from .scanner import Token
+from .tables import Tables
+
+_OPERATORS = frozenset(
+    ["+", "-", "*", "/", "%", "||", "==", "!=", "<", "<=", ">", ">=", "and", "or", "not", "like", "rlike", "in", "is"]
+)
+_LONG = len(str(INT_MAX))
+
+
+def may_exceed(tokens: Sequence[Token], nesting: int, max_depth: int, tables: Tables) -> bool:
+    """Whether the tree of `tokens`, in which brackets nest `nesting` deep, may break a limit or hold a long chain: most
+    cannot, as is seen without a walk. A bracket makes a tree at most four levels deeper (a call, its keyword, a list,
+    an item), an operator one, and what stands around an expression less than twenty."""
+    deepening, number = _deepening(tables), tables.kinds.index("INT")
+    operators = sum(token[0] in deepening for token in tokens)
+    if operators >= LONGEST_SPINE or 20 + 4 * nesting + operators > max_depth:
+        return True
+    return any(token[0] == number and token[3] - token[2] >= _LONG for token in tokens)
+
+
+@cache
+def _deepening(tables: Tables) -> frozenset[int]:
+    return frozenset(kind for kind, text in enumerate(tables.spelling) if text in _OPERATORS)
 
 
 def within_limits(declaration: ast.Declaration, max_depth: int) -> tuple[ast.Declaration, list[Diagnostic]]:

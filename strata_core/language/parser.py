@@ -7,16 +7,17 @@ in the tree as `Broken`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from ..diagnostics import Diagnostic, Span, has_errors
+from ..frozen import dataclass
 from . import ast
 from .build import ACTIONS
 from .lalr import Failure, parse
-from .limits import within_limits
+from .limits import may_exceed, within_limits
 from .pieces import Part, Piece, cut
 from .scanner import ERROR, Lines, Token
 from .syntax_errors import broken, lexical_error, syntax_error
@@ -93,11 +94,47 @@ def _unread(file: str, diagnostic: Diagnostic) -> ParseResult:
 
 
 class Chunk(NamedTuple):
-    """The tokens of one declaration, the token after it, and the first bracket nested too deep, if any."""
+    """The tokens of one declaration, the token after it, how deep its brackets nest, and the first that is nested too
+    deep, if any."""
 
     tokens: list[Token]
     after: Token
+    nesting: int
     too_deep: Token | None
+
+
+class _Marks(NamedTuple):
+    """The kinds of tokens by which declarations are told apart."""
+
+    heads: frozenset[int]
+    opening: frozenset[int]
+    closing: frozenset[int]
+    name_follows: frozenset[int]
+    names: frozenset[int]
+    opening_brace: int
+    brace: int
+    arrow: int
+    test: int
+    string: int
+
+
+@cache
+def _marks(tables: Tables) -> _Marks:
+    words = ("import", "source", "contract", "domain", "model", "pipeline", "test")
+    heads = frozenset(tables.keywords[word] for word in words)
+    kind_of = {text: kind for kind, text in enumerate(tables.spelling) if text}
+    return _Marks(
+        heads,
+        frozenset(kind_of[c] for c in "([{"),
+        frozenset(kind_of[c] for c in ")]}"),
+        heads | {kind_of[c] for c in ".=:"},
+        frozenset(tables.kinds.index(kind) for kind in ("IDENT", "QUOTED", "STRING")),
+        kind_of["{"],
+        kind_of["}"],
+        kind_of["->"],
+        tables.keywords["test"],
+        tables.kinds.index("STRING"),
+    )
 
 
 def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
@@ -107,16 +144,8 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
     closing bracket is missing above it. Stray text between two declarations is one chunk. `test` may also be a
     name: it begins a declaration where none is due, within brackets where a brace follows its name or title.
     """
-    heads = {tables.keywords[word] for word in ("import", "source", "contract", "domain", "model", "pipeline", "test")}
-    kind_of = {text: kind for kind, text in enumerate(tables.spelling) if text}
-    opening = {kind_of[c] for c in "([{"}
-    closing = {kind_of[c] for c in ")]}"}
-    opening_brace, brace, arrow = kind_of["{"], kind_of["}"], kind_of["->"]
-    test = tables.keywords["test"]
-    name_follows = heads | {kind_of[c] for c in ".=:"}
-    string = tables.kinds.index("STRING")
-    names = {string, *(tables.kinds.index(kind) for kind in ("IDENT", "QUOTED"))}
-    start, depth, deep, stray = 0, 0, None, False
+    heads, opening, closing, name_follows, names, opening_brace, brace, arrow, test, string = _marks(tables)
+    start, depth, nesting, deep, stray = 0, 0, 0, None, False
     for i, token in enumerate(tokens[:-1]):
         kind = token.kind
         head = kind in heads and i > start and tokens[i - 1].kind != arrow
@@ -127,20 +156,22 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
             behind = tokens[min(i + 2 + titled, len(tokens) - 1)].kind
             head = behind == opening_brace if depth else not named
         if head and (depth == 0 or (tokens[i + 1].kind in names and _first_on_line(text, token.start))):
-            yield Chunk(tokens[start:i], token, deep)
-            start, depth, deep = i, 0, None
+            yield Chunk(tokens[start:i], token, nesting, deep)
+            start, depth, nesting, deep = i, 0, 0, None
         if i == start:
             stray = kind not in heads
         if kind in opening:
             depth += 1
+            if depth > nesting:
+                nesting = depth
             deep = deep or (token if depth > MAX_NESTING else None)
         elif kind in closing and depth:
             depth -= 1
             if kind == brace and depth == 0 and not (stray and tokens[i + 1].kind not in heads):
-                yield Chunk(tokens[start : i + 1], tokens[i + 1], deep)
-                start, deep = i + 1, None
+                yield Chunk(tokens[start : i + 1], tokens[i + 1], nesting, deep)
+                start, nesting, deep = i + 1, 0, None
     if start < len(tokens) - 1:
-        yield Chunk(tokens[start:-1], tokens[-1], deep)
+        yield Chunk(tokens[start:-1], tokens[-1], nesting, deep)
 
 
 def _first_on_line(text: str, offset: int) -> bool:
@@ -160,12 +191,15 @@ def _part(chunk: Chunk, lines: Lines, tables: Tables) -> Part:
         fix = "give parts of it names with `let`"
         found.append(Diagnostic("E001", f"brackets are nested more than {MAX_NESTING} deep", span, fix=fix))
     else:
-        parsed = parse(chunk.tokens, tables, lambda name, c, start, end: ACTIONS[name](c, lines.span(start, end), add))
+        span_of = lines.span
+        parsed = parse(chunk.tokens, tables, lambda name, c, start, end: ACTIONS[name](c, span_of(start, end), add))
         if isinstance(parsed, Failure):
             found.append(syntax_error(chunk.tokens, chunk.after, parsed.position, lines, tables))
         else:
-            node, beyond = within_limits(parsed, MAX_NESTING)
-            found += beyond
+            node = parsed
+            if may_exceed(chunk.tokens, chunk.nesting, MAX_NESTING, tables):
+                node, beyond = within_limits(parsed, MAX_NESTING)
+                found += beyond
     if has_errors(found) or node is None:
         node = broken(chunk.tokens, lines, tables)
     return Part(node, tuple(found))

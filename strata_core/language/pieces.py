@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..diagnostics import Diagnostic
+from ..frozen import dataclass
 from . import ast
 from .scanner import ERROR, Lines, Token, scan
 from .tables import Tables

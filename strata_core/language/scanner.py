@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cache
+from itertools import accumulate, pairwise, repeat
 from typing import NamedTuple
 
 from ..diagnostics import Span
 from .tables import Tables
 
 ERROR = -1
+SKIPPED = -2
+"""The kind of spaces and comments, which are no tokens."""
 
 
 class Problem(NamedTuple):
@@ -53,6 +56,48 @@ class Lines:
 
 def scan(text: str, tables: Tables) -> list[Token]:
     """All tokens of `text`, and at last one of kind `$END`."""
+    tokens = _sound(text, tables)
+    if tokens is None:
+        tokens = _piecemeal(text, tables)
+    length = len(text)
+    tokens.append(Token(tables.kinds.index("$END"), "", length, length))
+    return tokens
+
+
+def _sound(text: str, tables: Tables) -> list[Token] | None:
+    """The tokens of a text in which everything is a token, found by few calls in all; `None` where it is not so."""
+    if "\0" in text:
+        return None
+    lexemes = _compiled(_GROUP.sub("(?:", tables.pattern)).findall(text)
+    ends = [*accumulate(map(len, lexemes))]
+    if (ends[-1] if ends else 0) != len(text):
+        return None
+    if "/*" in text and any(a == "/" and b.startswith("*") for a, b in pairwise(lexemes)):
+        return None
+    kinds = map(_kinds(lexemes, tables).__getitem__, lexemes)
+    token, make = Token, tuple.__new__
+    parts = zip(kinds, lexemes, [0, *ends], ends, repeat(None))
+    return [make(token, part) for part in parts if part[0] != SKIPPED]
+
+
+_GROUP = re.compile(r"\(\?P<\w+>")
+MAX_WORDS = 100_000
+
+
+def _kinds(lexemes: list[str], tables: Tables) -> dict[str, int]:
+    """The kind of each of `lexemes`, and of others that were met before: few words make most of a program."""
+    words = tables.words
+    if len(words) > MAX_WORDS:
+        words.clear()
+    match_at = _compiled(tables.pattern).match
+    for lexeme in {*lexemes}.difference(words):
+        group = match_at(lexeme).lastgroup  # type: ignore[union-attr]
+        words[lexeme] = tables.keywords.get(lexeme, SKIPPED if group == "_" else int(str(group)[1:]))
+    return words
+
+
+def _piecemeal(text: str, tables: Tables) -> list[Token]:
+    """The tokens of any text."""
     match_at = _compiled(tables.pattern).match
     keywords, word = tables.keywords, tables.kinds.index("IDENT")
     tokens: list[Token] = []
@@ -71,10 +116,7 @@ def scan(text: str, tables: Tables) -> list[Token]:
             lexeme, kind = match.group(), int(str(group)[1:])
             tokens.append(Token(keywords.get(lexeme, kind) if kind == word else kind, lexeme, position, end))
         position = end
-    if "\0" in text:
-        tokens = [_without_nul(token) for token in tokens]
-    tokens.append(Token(tables.kinds.index("$END"), "", length, length))
-    return tokens
+    return [_without_nul(token) for token in tokens] if "\0" in text else tokens
 
 
 @cache

@@ -11,18 +11,22 @@ import hashlib
 import json
 import re
 import zlib
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..caches import cache_directory, keep
+from ..frozen import dataclass, field
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 START = "declaration"
 END = "$END"
 # Change it whenever the shape of the cached tables changes: it is part of the file's name.
 _FORMAT = "3"
+
+
+Gather = Callable[[list[Any]], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +44,63 @@ class Rule:
     keep: tuple[int, ...]
     splice: tuple[bool, ...]
 
+    @property
+    def climbs(self) -> bool:
+        """Whether it does no more than hand its one value on, to another level of precedence for instance."""
+        return self.size == 1 and (self.action == "" or (self.action is None and self.splice == (True,)))
 
-@dataclass(frozen=True, slots=True)
+
+class Step(NamedTuple):
+    """A reduction: how many values it takes, its target times the number of token kinds, the action that takes the
+    children (None: they are the value), and how these are gathered (None: the last value is the result)."""
+
+    size: int
+    target: int
+    action: str | None
+    gather: Gather | None
+
+
+def _step(rule: Rule, kinds: int) -> Step:
+    target = rule.target * kinds
+    if rule.climbs:
+        return Step(1, target, None, None)
+    if rule.action == "":
+        only = rule.keep[0]
+        return Step(rule.size, target, None, lambda values: values[only])
+    return Step(rule.size, target, rule.action, _gather(rule))
+
+
+def _gather(rule: Rule) -> Gather:
+    """How the children of a rule are taken from the values of its symbols."""
+    keep, splice = rule.keep, rule.splice
+    if not any(splice):
+        if keep == tuple(range(rule.size)):
+            return lambda values: values
+        match keep:
+            case ():
+                return lambda values: []
+            case (only,):
+                return lambda values: [values[only]]
+            case _:
+                return lambda values: [values[position] for position in keep]
+    if splice == (True,):
+        only = keep[0]
+        return lambda values: values[only]
+
+    def gather(values: list[Any]) -> list[Any]:
+        # A list has one owner; taking over the first keeps long lists linear.
+        children: list[Any] = values[keep[0]] if splice[0] else [values[keep[0]]]
+        for position, spliced in zip(keep[1:], splice[1:], strict=True):
+            if spliced:
+                children += values[position]
+            else:
+                children.append(values[position])
+        return children
+
+    return gather
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Tables:
     """LALR(1) tables. `actions[state]` is a map from token kind to `n` (shift, go to n) or `-1 - n` (reduce rule n),
     or, where each token means the same reduction, that one number. `gotos[state]` maps a non-terminal to a state.
@@ -60,6 +119,17 @@ class Tables:
     rules: tuple[Rule, ...]
     start: int
     end: int
+    landings: tuple[dict[int, int], ...] = field(init=False)
+    """Filled while parsing (`lalr.parse`): each follows from the other tables."""
+    words: dict[str, int] = field(default_factory=dict, init=False)
+    """Filled while scanning (`scanner.scan`): the kinds of texts of tokens."""
+    steps: tuple[Step, ...] = field(init=False)
+    """What the parser's loop asks of each rule, found by the number that `actions` has for it."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "landings", tuple({} for _ in self.actions))
+        steps = tuple(_step(rule, len(self.kinds)) for rule in reversed(self.rules))
+        object.__setattr__(self, "steps", steps)
 
 
 @cache

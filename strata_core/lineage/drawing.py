@@ -6,8 +6,8 @@ A column that was drawn before is named again and marked, not drawn again: of a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
+from ..frozen import dataclass
 from ..relation.schema import Role, Transform
 from .graph import DECIDE_ROWS, RowEdge, ValueEdge
 from .selection import Selection, Way, spelled, spelled_column

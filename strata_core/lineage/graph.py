@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..frozen import dataclass
 from ..relation.schema import Role, Transform
 from .tables import DBT, ColumnId, Table, TableId, TableKind
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean
+from ..frozen import dataclass
 from .graph import LineageGraph, RowEdge, RowImpact, ValueEdge
 from .tables import ColumnId, TableId, TableKind
 

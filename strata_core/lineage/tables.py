@@ -7,12 +7,12 @@ cartesian product (design `architecture.md`, Decision 2).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
 from ..analysis.compiled import CompiledModel, CompiledProject, Source
 from ..diagnostics import Span
+from ..frozen import dataclass, field
 from ..relation.schema import Origin, RowEdge
 
 DBT = "dbt"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ from ..analysis.compiled import CompiledModel
 from ..contract.report import PinReport
 from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import Engine, ParquetTable, TableInput
+from ..frozen import dataclass, field, replace
 from ..relation.nodes import Relation, Scan, walk_relation
 from ..store.artifacts import Artifact, Candidate
 from .artifact_relation import artifact_relation

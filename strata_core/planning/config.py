@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..diagnostics import Diagnostic, Span, StrataError
 from ..diagnostics.suggest import did_you_mean
 from ..folder_names import NAME_RULE, names_a_folder
+from ..frozen import dataclass, field
 from .lints import LINTS, SEVERITIES
 
 CONFIG_NAME = "strata.toml"

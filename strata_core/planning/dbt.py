@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean
+from ..frozen import dataclass
 from .config import DbtConfig
 
 

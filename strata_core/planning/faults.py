@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from ..analysis.compiled import Source
 from ..diagnostics import Diagnostic, Span, StrataError
+from ..frozen import replace
 
 
 def located(diagnostic: Diagnostic, what: str, span: Span) -> Diagnostic:

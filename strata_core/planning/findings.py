@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..diagnostics import Diagnostic
+from ..frozen import dataclass
 from . import cache
 from .project import Project, compile_, content_parts
 

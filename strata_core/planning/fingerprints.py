@@ -11,10 +11,10 @@ Three digests, each SHA-256 over parts that are told apart (`digests.py`):
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from ..analysis.compiled import CompiledModel, CompiledProject, Source
 from ..digests import hexdigest
+from ..frozen import dataclass
 from ..relation.form import fingerprint_form
 from . import cache
 from .artifact_relation import artifact_relation

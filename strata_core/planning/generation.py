@@ -8,10 +8,11 @@ generated.program or generated.diagnostics
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from ..diagnostics import Diagnostic, in_order
+from ..frozen import replace
 from ..language import ast
 from ..language.constrained import FILE, Generated, Sampler, generate
 from ..language.gbnf import gbnf

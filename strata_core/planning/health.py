@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ..contract.encoding import contract_from_json
@@ -13,6 +12,7 @@ from ..contract.rules import spelled_age
 from ..contract.write_pin import pin
 from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import Engine, ParquetTable
+from ..frozen import dataclass
 from ..relation.schema import Column
 from ..store.artifacts import Artifact
 from ..store.environments import Pointer

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic
+from ..frozen import dataclass
 from ..lineage.diff import LineageDiff, Side, diff_projects
 from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.tables import project_tables

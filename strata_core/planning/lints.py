@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..diagnostics import CODES, Diagnostic, Severity, Span, has_errors, in_order
 from ..diagnostics.suggest import nearest
+from ..frozen import dataclass, replace
 
 if TYPE_CHECKING:
     from .project import SourceText

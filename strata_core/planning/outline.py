@@ -8,9 +8,9 @@ its types are loaded.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic, Span
+from ..frozen import dataclass
 from . import cache
 from .project import Project, content_parts
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ..analysis.compiled import CompiledModel, Source
 from ..contract.model import TableContract
+from ..frozen import replace
 from ..relation.schema import Column
 from .fingerprints import fingerprints
 from .outline import ColumnOutline, ModelOutline, Outline, SourceOutline

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from ..contract.rules import Rule, promises, spelled_age
 from ..contract.write_pin import pin
 from ..diagnostics import Diagnostic
 from ..engines.protocol import CsvTable, Engine, ParquetTable, TableInput
+from ..frozen import replace
 from ..relation.build import aggregate_rows, filter_rows, limit_rows, ref
 from ..relation.expressions import aggregate, call, literal
 from ..relation.nodes import AggregateItem, Item, Relation

@@ -9,12 +9,12 @@ decided by `apply`, by content address.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean
+from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion, Pointer
 from .fingerprints import Fingerprint, address
 from .increments import Watermark, Way, way_of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
 from itertools import islice
 
 from ..analysis.compiled import CompiledProject
 from ..contract.report import MASKED, shown
+from ..frozen import dataclass
 from ..relation.nodes import Relation
 from ..store.artifacts import Artifact
 from ..store.store import Store

@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ..diagnostics import Diagnostic, StrataError, in_order
+from ..frozen import dataclass, replace
 from . import cache
 from .config import CONFIG_NAME, ProjectConfig, config_fault, find_project, read_config
 from .lints import ruled

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..analysis.compiled import CompiledModel
 from ..contract.model import ContractField, TableContract
+from ..frozen import replace
 
 
 def promised(model: CompiledModel) -> TableContract | None:

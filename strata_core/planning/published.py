@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledProject
 from ..contract.report import MASKED
 from ..diagnostics import Diagnostic, StrataError
+from ..frozen import dataclass
 from ..store.store import Store
 from .environments import published_environment
 from .plan import unknown_model

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from ..contract.report import PinReport
 from ..diagnostics import Diagnostic
+from ..frozen import dataclass, field
 from ..store.artifacts import Artifact
 from ..store.environments import EnvironmentVersion
 from .increments import Way

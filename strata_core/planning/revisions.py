@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -17,6 +16,7 @@ from ..analysis.compiled import CompiledProject
 from ..analysis.memory import Memory
 from ..analysis.project import recompile
 from ..diagnostics import Diagnostic, in_order
+from ..frozen import dataclass, replace
 from ..language.parser import ParseResult, parse_bytes
 from .lints import ruled
 from .project import Project, SourceText

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..analysis.compiled import CompiledProject, OptionValue, Resource, Source
@@ -18,6 +17,7 @@ from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean, nearest
 from ..digests import hexdigest
 from ..engines.protocol import CsvTable, DuckDBTable, ParquetTable, TableInput
+from ..frozen import dataclass, replace
 from .config import config_fault
 from .dbt import read_manifest
 from .faults import told_at

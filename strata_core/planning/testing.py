@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Set
 from contextlib import closing
-from dataclasses import dataclass
 
 from ..analysis.compiled import Expectation
 from ..contract.assertions import MOST_SAMPLES
 from ..contract.report import MASKED, shown
 from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import Engine, ParquetTable, TableInput
+from ..frozen import dataclass
 from ..relation.build import aggregate_rows, limit_rows
 from ..relation.expressions import aggregate
 from ..relation.nodes import AggregateItem, Relation, tables

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledModel, CompiledProject, LiteralRows, UnitTest
 from ..analysis.scope import fresh
 from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import ArrowTable, Engine, TableInput
+from ..frozen import dataclass, replace
 from ..relation.build import project, ref, sort_rows, total_order
 from ..relation.nodes import Item, Relation, tables
 from ..relation.schema import Column, Schema

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledProject
 from ..diagnostics import StrataError
+from ..frozen import dataclass
 from ..store.store import Store
 from .fingerprints import kept_fingerprints
 from .plan import Plan, make_plan

@@ -8,8 +8,8 @@ Shapes: a constructor takes finished inputs and typed expressions over their col
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
+from ..frozen import replace
 from ..types import Array, Bool, Inferred
 from ..types.functions import CATALOG, Kind
 from ..types.inferred import union_of_values

@@ -13,8 +13,8 @@ The result has the schema of the relation it stands for: lineage, keys and prove
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from ..frozen import dataclass, replace
 from ..types import Inferred
 from ..types.functions import CATALOG, SignatureError
 from .build import (

@@ -10,12 +10,12 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
 
 from ..digests import digest
+from ..frozen import dataclass
 from ..types import String, widens
 from .expressions import (
     AggregateCall,

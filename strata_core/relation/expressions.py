@@ -9,8 +9,8 @@ from __future__ import annotations
 import datetime
 import decimal
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..frozen import dataclass
 from ..types import (
     BOOL,
     DATE,

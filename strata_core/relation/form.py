@@ -11,9 +11,9 @@ projection (a `let`, a rename) leaves no trace of its own. What decides about ro
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ..digests import digest, packed
+from ..frozen import dataclass
 from ..types import String
 from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, Literal, SortKey, WindowCall, conjuncts
 from .nodes import (

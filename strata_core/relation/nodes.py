@@ -7,9 +7,9 @@ the only way nodes are made. Engines translate nodes and decide nothing about ty
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from ..frozen import dataclass
 from .expressions import AggregateCall, Expr, SortKey, WindowCall
 from .schema import Schema
 

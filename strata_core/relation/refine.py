@@ -7,9 +7,9 @@ column equal to one of some strings has them as its value set, a column that dif
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from decimal import Decimal
 
+from ..frozen import replace
 from ..types import Inferred, union_of_values
 from ..types.functions.comparison import COMPARISONS
 from .expressions import Call, Cast, ColumnRef, Expr, Literal, conjuncts

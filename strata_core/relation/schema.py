@@ -6,10 +6,10 @@ by parsing emitted SQL.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from ..frozen import dataclass, field
 from ..types import Inferred
 
 

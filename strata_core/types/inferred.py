@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
+from ..frozen import dataclass, replace
 from .values import UNKNOWN, ValueType
 
 MAX_VALUE_SET = 256

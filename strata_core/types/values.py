@@ -6,7 +6,7 @@ no finished relation carries it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..frozen import dataclass
 
 MAX_PRECISION = 38
 MONEY_SCALE = 2

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import typing
-from dataclasses import dataclass
 
 from ...diagnostics import Span
+from ...frozen import dataclass
 from .expressions import Expr, Name
 from .fields import Entry, FieldDecl, TypeExpr
 from .statements import Freshness, Statement

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...diagnostics import Span
+from ...frozen import dataclass
 from .expressions import Literal, Name
 
 

@@ -7,8 +7,7 @@ group is empty, so there a nonnull argument gives a nonnull result: the relation
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from ...frozen import replace
 from ..inferred import Inferred
 from ..values import (
     BOOL,

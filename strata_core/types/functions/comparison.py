@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from ...frozen import replace
 from ..inferred import Inferred
 from ..values import (
     BOOL,

@@ -7,8 +7,8 @@ digits, since that loses nothing; a column of type int64 beside a decimal makes 
 from __future__ import annotations
 
 import decimal
-from dataclasses import replace
 
+from ...frozen import replace
 from ..lattice import castable, least_upper_bound
 from ..values import (
     FLOAT64,

@@ -7,8 +7,8 @@ argument that does not fit is E060 at its position, with the signature as the fi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ...frozen import dataclass
 from ..inferred import Inferred
 from ..values import INT64, STRING, Date, Decimal, Float64, Int64, Money, String, Timestamp, ValueType
 from .regex import RegexError, to_python

@@ -10,9 +10,9 @@ from __future__ import annotations
 import datetime
 import decimal
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import StrEnum
 
+from ...frozen import dataclass, field
 from ..inferred import Inferred
 from ..values import ValueType
 
