@@ -321,3 +321,21 @@ def test_a_null_struct_with_a_field_that_is_never_null() -> None:
         assert found.to_pylist() == some
         found.validate(full=True)
         assert found.schema == data.schema
+
+
+@pytest.mark.parametrize("comparison", ["eq", "ne", "lt", "le", "gt", "ge"])
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize(
+    ("function", "value", "other"),
+    [("add", 2**63 - 1, 1), ("subtract", -(2**63), 1), ("multiply", 2**62, 2), ("negate", -(2**63), None)],
+)
+def test_what_overflows_in_a_comparison_with_a_constant_aborts(
+    comparison: str, side: str, function: str, value: int, other: int | None
+) -> None:
+    # DuckDB solves such a comparison for the column, and then nothing overflows.
+    data = table({"n": [value]}, n="int64")
+    base = scan("t", data.columns)
+    number = call(function, ref(base, "n"), *([] if other is None else [literal(other)]))
+    condition = call(comparison, number, literal(6)) if side == "left" else call(comparison, literal(6), number)
+    assert failure(filter_rows(base, condition), {"t": data}).code == "E090"
+    assert failure(project(base, [Item("y", condition)]), {"t": data}).code == "E090"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from ...relation.expressions import Call, Literal
+from ...relation.expressions import Call, Expr, Literal
 from ...types import Decimal, Float64, Int64, Money
 from . import sql
 from .sql import SqlExpr
@@ -70,6 +70,26 @@ def _add(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     if sql.sql_type(call.inferred.type) == sql.VARCHAR:
         return joined(call, args)
     return _arithmetic(exp.Add)(call, args)
+
+
+OVERFLOWING = frozenset({"add", "subtract", "multiply", "negate"})
+
+
+def _comparison(kind: type[exp.Binary]) -> Builder:
+    """A comparison of computed values. DuckDB solves `n + 1 > 5` for `n`, and then no row overflows: an operand that
+    would is put behind an operator which it does not see through."""
+    compare = binary(kind)
+
+    def held(argument: Expr, value: SqlExpr) -> SqlExpr:
+        solvable = isinstance(argument, Call) and argument.function in OVERFLOWING
+        if not (solvable and isinstance(argument.inferred.type, Int64)):
+            return value
+        return exp.BitwiseOr(this=exp.Paren(this=value), expression=sql.number(0))
+
+    def build(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+        return compare(call, tuple(held(a, v) for a, v in zip(call.args, args, strict=True)))
+
+    return build
 
 
 def _divide(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
@@ -144,12 +164,12 @@ OPERATORS: dict[str, Builder] = {
     "divide": _divide,
     "modulo": _modulo,
     "concat_op": joined,
-    "eq": binary(exp.EQ),
-    "ne": binary(exp.NEQ),
-    "lt": binary(exp.LT),
-    "le": binary(exp.LTE),
-    "gt": binary(exp.GT),
-    "ge": binary(exp.GTE),
+    "eq": _comparison(exp.EQ),
+    "ne": _comparison(exp.NEQ),
+    "lt": _comparison(exp.LT),
+    "le": _comparison(exp.LTE),
+    "gt": _comparison(exp.GT),
+    "ge": _comparison(exp.GTE),
     "and": _logical(exp.And),
     "or": _logical(exp.Or),
     "not": _not,
