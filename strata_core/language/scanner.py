@@ -132,6 +132,7 @@ _FIXES = {
     "!": "write `not`, or `!=` for unequal",
     "|": "write `or`, or `||` to join strings",
     "?": "write `if(condition, a, b)`",
+    "~": 'write `a rlike "pattern"` for a regular expression',
 }
 
 

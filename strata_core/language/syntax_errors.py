@@ -12,6 +12,7 @@ from ..diagnostics import Diagnostic, Related
 from ..diagnostics.diagnostic import Edit, Suggestion, replacement
 from ..diagnostics.suggest import nearest
 from . import ast
+from .habits import advice
 from .lalr import accepted
 from .scanner import Lines, Problem, Token
 from .tables import Tables
@@ -60,6 +61,8 @@ _KIND_WORDS = {
 _OPERATORS = _phrase("", "+ - * / % || == != < <= > >= ( and or like rlike in is .").needs
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _MOST_PHRASES = 5
+_NEAR = 8
+"""Tokens on each side of an error among which a habit is looked for."""
 
 
 def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, tables: Tables) -> Diagnostic:
@@ -70,13 +73,15 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
     kinds = [token.kind for token in tokens[:at]]
     token = tokens[at] if at < len(tokens) else after
     before = tokens[at - 1] if at else None
-    if before is not None and (word := _misspelled(before, accepted(kinds[:-1], tables), tables)):
+    near = max(0, at - _NEAR)
+    habit = advice([t.text for t in (*tokens[near : at + _NEAR], after)], at - near)
+    if habit is None and before is not None and (word := _misspelled(before, accepted(kinds[:-1], tables), tables)):
         span = lines.span(before.start, before.end)
         change = replacement(span, word)
         message = f"unknown word `{before.text}`"
         return Diagnostic("E001", message, span, fix=f"did you mean `{word}`?", suggestions=(change,))
     expected = accepted(kinds, tables)
-    fix, text = _fix(tokens, at, token, expected, tables)
+    fix, text = (habit, None) if habit else _fix(tokens, at, token, expected, tables)
     place = lines.span(token.start, token.end)
     changes: tuple[Suggestion, ...] = () if text is None else (replacement(place, text),)
     related: tuple[Related, ...] = ()
@@ -166,12 +171,13 @@ def _misspelled(word: Token, expected: set[str], tables: Tables) -> str | None:
 
 
 class _Found(NamedTuple):
-    """The token found, the texts before and after it, and what was expected."""
+    """The token found, the texts before and after it, what was expected, and the word of the declaration."""
 
     before: str
     text: str
     after: str
     expected: set[str]
+    within: str
 
 
 # What calls for which fix, and the text in place of the token where that is all; the first that applies is given.
@@ -191,6 +197,18 @@ _FIXES: tuple[tuple[Callable[[_Found], bool], str, str | None], ...] = (
         "give the output a name: `name = expression`",
         None,
     ),
+    (lambda f: f.text == "as" and {"=", "}"} <= f.expected, "the name stands first: `name = expression`", None),
+    (
+        lambda f: f.text.isidentifier() and {"=", "}", ","} <= f.expected,
+        "separate columns by commas; a new name stands first: `name = expression`",
+        None,
+    ),
+    (lambda f: f.text == ";", "leave it out: nothing stands between two statements", ""),
+    (
+        lambda f: f.within == "model" and f.expected == {":"} and f.before.isidentifier(),
+        "the word before it begins no statement (those are `filter`, `derive`, `select`, …); an entry is `name: value`",
+        None,
+    ),
 )
 
 
@@ -199,7 +217,7 @@ def _fix(
 ) -> tuple[str | None, str | None]:
     """What helps, in words, and the text that stands right in the place of `token`."""
     after = tokens[at + 1].text if at + 1 < len(tokens) else ""
-    found = _Found(tokens[at - 1].text if at else "", token.text, after, expected)
+    found = _Found(tokens[at - 1].text if at else "", token.text, after, expected, tokens[0].text if tokens else "")
     for applies, fix, text in _FIXES:
         if applies(found):
             return fix, text

@@ -21,7 +21,7 @@ STATEMENT = "a statement (`from`, `filter`, `select`, …)"
     [
         ("fitler a", "1:11 E001 unknown word `fitler` | did you mean `filter`?"),
         ("join_lft t on a", "1:11 E001 unknown word `join_lft` | did you mean `join_left`?"),
-        ("select a", "1:18 E001 expected `{`, found `a` | None"),
+        ("select a", "1:18 E001 expected `{`, found `a` | columns stand in braces: `select { a, … }`"),
         ("select { upper(x) }", "1:25 E001 expected `,`, `.`, `=` or `}`, found `(` | give the output a name: `name = expression`"),
         ("filter a = 1", f"1:20 E001 expected `}}`, an operator, {STATEMENT} or a name, found `=` | `==` compares two values"),
         ("filter a <> 1", "1:21 E001 expected an expression, found `>` | write `!=` for unequal"),

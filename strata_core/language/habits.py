@@ -1,0 +1,90 @@
+"""What people write who come from SQL, and what says the same here: a table of wordings that do not parse.
+
+A habit is a run of words around the place where parsing failed. `…` stands for any token but `{`, and `{1}` in the
+advice for the first of them. Only text that is in error anyway is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+ANY = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Habit:
+    """`words` in lower case, one a token, and what to write instead."""
+
+    words: tuple[str, ...]
+    advice: str
+
+
+def _habit(words: str, advice: str) -> Habit:
+    return Habit(tuple(words.split()), advice)
+
+
+_JOIN = "write `join_{kind} {{1}} on condition`: the kind is part of the word"
+
+HABITS: tuple[Habit, ...] = (
+    _habit("select distinct", "write `dedup` behind the `select`, which stands in braces: `select {{ a, b }}`"),
+    _habit("select *", "leave it out: a model keeps every column; or write `select {{ * }}`"),
+    _habit("select …", "columns stand in braces: `select {{ {1}, … }}`"),
+    _habit("derive …", "columns stand in braces: `derive {{ {1} = … }}`"),
+    _habit("aggregate …", "columns stand in braces: `aggregate {{ {1} = … }}`"),
+    _habit("sort by …", "write `sort {{ {1} }}`, and `desc` behind a key for the largest first"),
+    _habit("order by …", "write `sort {{ {1} }}`, and `desc` behind a key for the largest first"),
+    _habit("sort …", "keys stand in braces: `sort {{ {1} }}`"),
+    _habit("group by …", "write `group {{ {1} }} ( aggregate {{ rows = count() }} )`"),
+    _habit("group …", "keys stand in braces: `group {{ {1} }} ( aggregate {{ rows = count() }} )`"),
+    _habit("having …", "write `filter` behind the `group`: it sees what was aggregated"),
+    _habit("limit …", "write `take {1}`"),
+    _habit("offset …", "write `take 11..20` for ten rows behind the first ten"),
+    _habit("fetch first …", "write `take {1}`"),
+    _habit("distinct", "write `dedup` for rows that are all different, `dedup by a` for one row for each `a`"),
+    *(
+        _habit(f"{sql} join …", _JOIN.format(kind=kind))
+        for sql, kind in (
+            *(("left", "left"), ("left outer", "left"), ("full", "full"), ("full outer", "full")),
+            *(("inner", "inner"), ("semi", "semi"), ("anti", "anti")),
+        )
+    ),
+    _habit("right join …", "begin with `from {1}` and write `join_left` with the other table"),
+    _habit("right outer join …", "begin with `from {1}` and write `join_left` with the other table"),
+    _habit("cross join …", "write `join_cross {1}`"),
+    _habit("join …", "say which rows stay: `join_inner {1} on condition`, `join_left`, `join_full`, `join_semi`, …"),
+    _habit("union (", "the other side is a table: give it a name as a model of its own"),
+    _habit("insert into …", "a model is the table that it publishes: `model {1} {{ … }}`"),
+    _habit("with …", "a query with a name is a model of its own: `model {1} {{ … }}`"),
+    _habit("between … and …", "write both bounds: `a >= {1} and a <= {2}`"),
+    _habit("case when", "write `case(condition, value, …, otherwise)`, or `if(condition, a, b)`"),
+    _habit("ilike …", "write `lower(a) like {1}` with a pattern in lower case"),
+    _habit("… : : …", 'write `cast({1}, "{2}")`'),
+    _habit("cast ( … as …", 'write `cast({1}, "{2}")`'),
+    _habit("in ( … ,", "a list stands in brackets: `in [{1}, …]`"),
+    _habit("exists ( select", "write `join_semi table on condition`, or `join_anti` for `not exists`"),
+    _habit("… nulls first", "nulls come last both ways; for the first place sort by `a is not none, a`"),
+    _habit("… nulls last", "leave it out: nulls come last both ways"),
+    _habit("== =", "`==` compares two values"),
+)
+"""The first that fits is the one that is told: longer ones stand above those that they begin with."""
+
+
+def advice(texts: Sequence[str], at: int) -> str | None:
+    """What to write instead of the habit that failed at the token `at` of `texts`; `None` where none is known.
+
+    A parser fails behind the first word of a habit, which might have begun something else.
+    """
+    words = [text.lower() for text in texts]
+    for habit in HABITS:
+        length = len(habit.words)
+        for start in range(max(0, at - length + 1), max(at, 1) if length > 1 else at + 1):
+            window = words[start : start + length]
+            if len(window) == length and all(map(_fits, habit.words, window)):
+                free = [texts[start + i] for i, word in enumerate(habit.words) if word == ANY]
+                return habit.advice.format("", *free)
+    return None
+
+
+def _fits(expected: str, word: str) -> bool:
+    return word != "{" if expected == ANY else word == expected

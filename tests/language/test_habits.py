@@ -1,0 +1,126 @@
+"""SQL that does not parse gets the Strata that says the same; every row of the table is shown, its advice parses."""
+
+from __future__ import annotations
+
+import pytest
+
+from strata_core.language.habits import ANY, HABITS, advice
+from strata_core.language.parser import parse_module
+
+SAID = {
+    # what is written in a model: what is said, and the text that follows the advice
+    "select distinct a": (
+        "write `dedup` behind the `select`, which stands in braces: `select { a, b }`",
+        "select { a } dedup",
+    ),
+    "select *": ("leave it out: a model keeps every column; or write `select { * }`", "select { * }"),
+    "SELECT a, b": ("columns stand in braces: `select { a, … }`", "select { a, b }"),
+    "derive x = a + 1": ("columns stand in braces: `derive { x = … }`", "derive { x = a + 1 }"),
+    "aggregate n = count()": ("columns stand in braces: `aggregate { n = … }`", "aggregate { n = count() }"),
+    "sort by a": ("write `sort { a }`, and `desc` behind a key for the largest first", "sort { a desc }"),
+    "ORDER BY a": ("write `sort { a }`, and `desc` behind a key for the largest first", "sort { a }"),
+    "sort a": ("keys stand in braces: `sort { a }`", "sort { a }"),
+    "group by a": (
+        "write `group { a } ( aggregate { rows = count() } )`",
+        "group { a } ( aggregate { rows = count() } )",
+    ),
+    "group a ( aggregate { n = count() } )": (
+        "keys stand in braces: `group { a } ( aggregate { rows = count() } )`",
+        "group { a } ( aggregate { n = count() } )",
+    ),
+    "having n > 1": ("write `filter` behind the `group`: it sees what was aggregated", "filter n > 1"),
+    "limit 10": ("write `take 10`", "take 10"),
+    "offset 10": ("write `take 11..20` for ten rows behind the first ten", "take 11..20"),
+    "fetch first 3": ("write `take 3`", "take 3"),
+    "distinct": (
+        "write `dedup` for rows that are all different, `dedup by a` for one row for each `a`",
+        "dedup by a",
+    ),
+    "left join u on u.a == a": (
+        "write `join_left u on condition`: the kind is part of the word",
+        "join_left u on u.a == a",
+    ),
+    "left outer join u": ("write `join_left u on condition`: the kind is part of the word", "join_left u on u.a == a"),
+    "full join u": ("write `join_full u on condition`: the kind is part of the word", "join_full u on u.a == a"),
+    "full outer join u": ("write `join_full u on condition`: the kind is part of the word", "join_full u on u.a == a"),
+    "inner join u": ("write `join_inner u on condition`: the kind is part of the word", "join_inner u on u.a == a"),
+    "semi join u": ("write `join_semi u on condition`: the kind is part of the word", "join_semi u on u.a == a"),
+    "anti join u": ("write `join_anti u on condition`: the kind is part of the word", "join_anti u on u.a == a"),
+    "right join u": ("begin with `from u` and write `join_left` with the other table", "join_left t on u.a == t.a"),
+    "right outer join u": ("begin with `from u` and write `join_left` with the other table", "join_left t on u.a == a"),
+    "cross join u": ("write `join_cross u`", "join_cross u"),
+    "join u on u.a == a": (
+        "say which rows stay: `join_inner u on condition`, `join_left`, `join_full`, `join_semi`, …",
+        "join_inner u on u.a == a",
+    ),
+    "union (select a)": ("the other side is a table: give it a name as a model of its own", "union u"),
+    "insert into u": ("a model is the table that it publishes: `model u { … }`", ""),
+    "with u as (select a)": ("a query with a name is a model of its own: `model u { … }`", ""),
+    "filter a between 1 and 2": ("write both bounds: `a >= 1 and a <= 2`", "filter a >= 1 and a <= 2"),
+    "derive { x = case when a then 1 else 2 end }": (
+        "write `case(condition, value, …, otherwise)`, or `if(condition, a, b)`",
+        "derive { x = case(a, 1, 2) }",
+    ),
+    'filter a ilike "x%"': (
+        'write `lower(a) like "x%"` with a pattern in lower case',
+        'filter lower(a) like "x%"',
+    ),
+    "derive { x = a::int64 }": ('write `cast(a, "int64")`', 'derive { x = cast(a, "int64") }'),
+    "derive { x = cast(a as int64) }": ('write `cast(a, "int64")`', 'derive { x = cast(a, "int64") }'),
+    "filter a in (1, 2)": ("a list stands in brackets: `in [1, …]`", "filter a in [1, 2]"),
+    "filter exists (select 1)": (
+        "write `join_semi table on condition`, or `join_anti` for `not exists`",
+        "join_semi u on u.a == a",
+    ),
+    "sort { a desc nulls first }": (
+        "nulls come last both ways; for the first place sort by `a is not none, a`",
+        "sort { a is not none, a desc }",
+    ),
+    "sort { a nulls last }": ("leave it out: nulls come last both ways", "sort { a }"),
+    "filter a === 1": ("`==` compares two values", "filter a == 1"),
+}
+OTHERS = {
+    "filter a = 1": ("`==` compares two values", "filter a == 1"),
+    "filter a <> 1": ("write `!=` for unequal", "filter a != 1"),
+    "filter a == 'x'": ("write strings in double quotes", 'filter a == "x"'),
+    "filter a && b": ("write `and`", "filter a and b"),
+    "filter !a": ("write `not`, or `!=` for unequal", "filter not a"),
+    'filter a ~ "x"': ('write `a rlike "pattern"` for a regular expression', 'filter a rlike "x"'),
+    "filter a not in [1]": ("write `not` before the comparison: `not x in [1, 2]`", "filter not a in [1]"),
+    "select { a as b }": ("the name stands first: `name = expression`", "select { b = a }"),
+    "select { a b }": (
+        "separate columns by commas; a new name stands first: `name = expression`",
+        "select { b = a }",
+    ),
+    "take 3;": ("leave it out: nothing stands between two statements", "take 3"),
+    "qualify a": (
+        "the word before it begins no statement (those are `filter`, `derive`, `select`, …); an entry is `name: value`",
+        "filter a",
+    ),
+}
+
+
+@pytest.mark.parametrize(("written", "said", "right"), [(w, s, r) for w, (s, r) in (SAID | OTHERS).items()])
+def test_a_habit_of_sql_gets_what_says_the_same(written: str, said: str, right: str) -> None:
+    (error,) = parse_module(f"model m {{\n  from t\n  {written}\n}}", "f").diagnostics
+    assert (error.code, error.fix) == ("E001", said)
+    assert parse_module(f"model m {{\n  from t\n  {right}\n}}", "f").diagnostics == ()
+
+
+@pytest.mark.parametrize("habit", HABITS, ids=lambda h: " ".join(h.words))
+def test_every_habit_is_shown(habit: object) -> None:
+    shown = {said for said, _ in SAID.values()}
+    example = [word if word != ANY else "u" for word in habit.words]
+    told = {advice(example, at) for at in range(len(example))}
+    assert habit.advice.format("", "u", "u") in told
+    assert any(said.split("`")[0] == habit.advice.split("`")[0] for said in shown)
+
+
+def test_a_habit_is_seen_only_where_parsing_fails() -> None:
+    text = "model m { from t filter limit == 1 and between > 2 select { distinct_ = `distinct`, offset, having } }"
+    assert parse_module(text, "f").diagnostics == ()
+
+
+def test_a_brace_that_is_missing_above_is_no_habit() -> None:
+    (error, *_) = parse_module("model m { from t derive { x = 1  select { a } }", "f").diagnostics
+    assert "braces" not in (error.fix or "")
