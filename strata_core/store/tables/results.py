@@ -23,9 +23,9 @@ class ResultCache:
     """The results used last. Threads may share it."""
 
     limit: int = LIMIT_BYTES
-    _held: OrderedDict[object, pa.Table] = field(default_factory=OrderedDict, repr=False)
+    _held: OrderedDict[object, pa.Table] = field(default_factory=OrderedDict)
     _bytes: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def find(self, key: object | None) -> pa.Table | None:
         """The result kept under `key`."""
