@@ -7,22 +7,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from ..contract.ages import AGES, age_of, parse_age
 from ..contract.model import ContractError, ContractField, Freshness, Mask, MaskRule, TableContract
 from ..diagnostics import Diagnostic, Report, Span
 from ..diagnostics.suggest import nearest
 from ..language import ast
-from ..language.literals import SECONDS
 from ..types import UNKNOWN
 from .names import duplicate
 from .types import Domains, resolve_type
 
-AGES: dict[str, timedelta | None] = {
-    "hourly": timedelta(hours=1),
-    "daily": timedelta(days=1),
-    "weekly": timedelta(weeks=1),
-    "monthly": timedelta(days=31),
-    "incremental": None,
-}
 _AGE_FIX = "write for instance `freshness: <= 12h`; units are s, min, h, d and w"
 
 
@@ -131,9 +124,9 @@ def max_age(written: ast.Freshness, report: Report) -> timedelta | None:
     for limit in written.limits:
         match limit:
             case ast.Duration():
-                age = _seconds(limit.seconds)
+                age = age_of(limit.seconds)
             case ast.Name(text=text) | ast.Literal(value=str(text)):
-                age = AGES.get(text) or _parsed(text)
+                age = parse_age(text)
                 if text in AGES and age is None:
                     continue
             case ast.Literal():
@@ -143,15 +136,3 @@ def max_age(written: ast.Freshness, report: Report) -> timedelta | None:
         else:
             ages.append(age)
     return min(ages, default=None)
-
-
-def _parsed(text: str) -> timedelta | None:
-    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
-    unit = SECONDS.get(text[len(digits) :])
-    if unit is None or not (digits.isascii() and digits.isdigit() and len(digits) < 10):
-        return None
-    return _seconds(int(digits) * unit)
-
-
-def _seconds(count: int) -> timedelta | None:
-    return timedelta(seconds=count) if 0 < count <= timedelta.max.days * 86_400 else None

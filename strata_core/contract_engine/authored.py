@@ -11,9 +11,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-API_VERSION = "strata/v0"
-KIND = "DataProductContract"
-
 SEMVER = (
     r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)"
     r"(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$"
@@ -23,6 +20,7 @@ WORD = r"[a-z][a-z0-9_]*"
 ProductId = Annotated[str, Field(pattern=rf"^{WORD}\.{WORD}$", max_length=128, examples=["flights.punctuality"])]
 Word = Annotated[str, Field(pattern=rf"^{WORD}$", max_length=64, examples=["flights"])]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", max_length=128, examples=["carrier_month"])]
+AssetId = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=128, examples=["carrier_month"])]
 ColumnName = Annotated[str, Field(min_length=1, max_length=128, examples=["flight_id"])]
 Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=64, examples=["confidential"])]
@@ -119,7 +117,7 @@ class AssetFreshness(Shape):
 class Asset(Shape):
     """A table that the product offers."""
 
-    id: Name
+    id: AssetId
     kind: AssetKind
     ref: Text | None = None
     """Its name where it is made: the model's name, the Dagster asset key (`a/b`), the table's name, the SQL file."""
@@ -179,7 +177,7 @@ class SqlTest(Shape):
     id: Name
     kind: Literal["sql"]
     severity: TestSeverity
-    asset: Name | None = None
+    asset: AssetId | None = None
     description: Text | None = None
     sql: Text
     dialect: Word | None = None
@@ -191,7 +189,7 @@ class DbtTest(Shape):
     id: Name
     kind: Literal["dbt"]
     severity: TestSeverity
-    asset: Name | None = None
+    asset: AssetId | None = None
     description: Text | None = None
     ref: Text
 
@@ -281,7 +279,7 @@ class ExpectationTest(Shape):
     id: Name
     kind: Literal["expectation"]
     severity: TestSeverity
-    asset: Name
+    asset: AssetId
     description: Text | None = None
     expectation: Expectation
 
@@ -350,7 +348,7 @@ class AgentPermission(Shape):
 
     agent: Annotated[str, Field(pattern=r"^[A-Za-z0-9_*][A-Za-z0-9_.*:/@-]*$", max_length=128, examples=["analyst"])]
     actions: Annotated[tuple[AgentAction, ...], Field(min_length=1)]
-    assets: tuple[Name, ...] = ()
+    assets: tuple[AssetId, ...] = ()
     """Only these assets; empty means all."""
     purpose: Text | None = None
     constraints: AgentConstraints = AgentConstraints()
@@ -373,7 +371,7 @@ class Approval(Shape):
 class Rename(Shape):
     """A column that has another name now; with `alias` the old name still works."""
 
-    asset: Name
+    asset: AssetId
     before: ColumnName
     after: ColumnName
     alias: bool = False

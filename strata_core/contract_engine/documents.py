@@ -22,12 +22,14 @@ NAMED_BY = ("id", "name", "product", "asset", "agent", "column")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One value of a file: a contract, a fragment. `values` and `keys` give the places by path."""
+    """One value of a file: a contract, a fragment. `values` and `keys` give the places by path, `written` the text of
+    values that are no text, where it says more than the value (`1.10`, `012`)."""
 
     file: str
     data: Any
     values: Mapping[Path, Mark] = field(repr=False)
     keys: Mapping[Path, Mark] = field(repr=False)
+    written: Mapping[Path, str] = field(repr=False, default_factory=dict)
 
     def span(self, path: Path) -> Span:
         """Where the value at `path` stands; of one that is absent, where the nearest part around it stands."""
@@ -40,9 +42,7 @@ class Document:
     def _mark(self, path: Path, places: Mapping[Path, Mark]) -> Mark:
         while path and path not in places:
             path = path[:-1]
-        mark = places.get(path, (1, 1, 1, 1))
-        # A part that is absent is told at the key of what should hold it, not over all its lines.
-        return mark
+        return places.get(path, (1, 1, 1, 1))
 
     def spelled(self, path: Path) -> str:
         """`path` as people read it, items of lists by their names: `assets[legs].columns[seats].type`."""

@@ -11,9 +11,6 @@ from pydantic import ConfigDict, Field
 
 from .authored import AgentPermission, AuthoredContract, Governance, Shape, TestSeverity
 
-API_VERSION = "strata/v0"
-KIND = "DataProductRuntimeView"
-
 Instant = Annotated[
     str,
     Field(

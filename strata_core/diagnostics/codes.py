@@ -77,12 +77,56 @@ CODES = MappingProxyType(
         "E096": "table cannot answer this read",
         "E097": "landing is refused",
         "E098": "table declaration is not valid",
+        # E10x contract files (Seed 2, "Discover", "Parse")
+        "E100": "contract file cannot be read",
+        "E101": "contract file is not well-formed",
+        "E102": "field given twice",
+        "E103": "values without end",
+        "E104": "unknown field",
+        "E105": "value of the wrong kind",
+        "E106": "field missing",
+        "E107": "value not allowed",
+        "E108": "generated metadata cannot be read",
+        "E109": "path leads out of the project",
+        # E11x collation (Seed 2, "Collate")
+        "E110": "fragment names no target",
+        "E111": "fragment has two targets",
+        "E112": "fragment names a target that is not there",
+        "E113": "two contracts for one product",
+        "E114": "sources disagree",
+        "E115": "contract lies in another place than its id says",
+        # E12x the contract as a whole (Seed 2, "Validate")
+        "E120": "layer asks for more",
+        "E121": "unknown layer",
+        "E122": "reference leads nowhere",
+        "E123": "products form a cycle",
+        # E13x compatibility (Seed 2, "Compatibility Rules")
+        "E130": "version does not cover the changes",
+        "E131": "breaking change lacks what it needs",
+        "E132": "change has to be reviewed by the owner",
+        "E133": "removed name comes back",
+        # E14x tests (Seed 2, "Evaluate Tests")
+        "E140": "SQL test is not one read-only query",
+        "E141": "unknown dbt test",
+        "E142": "expectation does not fit its asset",
+        "E143": "nothing runs this test",
+        # E15x governance and agents
+        "E150": "classified lower than what it is made of",
+        "E151": "governance intent does not hold together",
+        "E152": "agent permission cannot be meant",
+        # E16x promotion (Seed 2, "Promotion Rules")
+        "E160": "promotion is not possible",
+        "E161": "promotion record cannot be used",
         # W0xx lints
         "W001": "model has no contract",
         "W004": "classified column without a mask",
         "W005": "join is not used",
         "W006": "order is not kept",
         "W090": "allowance of no use",
+        # W1xx contracts
+        "W110": "columns that the contract does not name",
+        "W111": "sources word it differently",
+        "W153": "classification has no level",
     }
 )
 
@@ -97,7 +141,15 @@ FAMILIES = MappingProxyType(
         "E07": "declarations",
         "E08": "write pin",
         "E09": "engines and store",
+        "E10": "contract files",
+        "E11": "collation",
+        "E12": "contracts as a whole",
+        "E13": "compatibility",
+        "E14": "tests of contracts",
+        "E15": "governance and agents",
+        "E16": "promotion",
         "W0": "lints",
+        "W1": "notes on contracts",
     }
 )
 """What codes that begin so are about, in the order in which they are listed."""

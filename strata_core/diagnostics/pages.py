@@ -1,8 +1,8 @@
 """The page of each code: what it means, and an example that fails beside one that is clean, or the remedy.
 
 The pages are the Markdown files in the folder `pages`, one a code; nothing else says what stands in them. A code that
-a program's text raises has the examples `Wrong` and `Right` (both behind `Given`, if there is one), which are run as
-tests; the others have `When` and `Remedy`.
+the text of a program or a contract raises has the examples `Wrong` and `Right` (both behind `Given`, if there is one),
+which are run as tests; the others have `When` and `Remedy`.
 """
 
 from __future__ import annotations
@@ -16,16 +16,21 @@ FOLDER = Path(__file__).with_name("pages")
 
 _TITLE = re.compile(r"# (?P<title>.+)\n\n(?P<meaning>.+?)\n")
 _SECTION = re.compile(r"^## (\w+)\n\n(.+?)\n(?=\n## |\Z)", re.DOTALL | re.MULTILINE)
-_CODE = re.compile(r"```strata\n(.*)```", re.DOTALL)
+_CODE = re.compile(r"```(strata|yaml)\n(.*)```", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a page: a program, or prose."""
+    """A part of a page: a program or a contract, in the `language` named, or prose."""
 
     name: str
     text: str
-    is_program: bool
+    language: str | None = None
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is something to run."""
+        return self.language is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +41,9 @@ class Page:
     meaning: str
     sections: tuple[Section, ...]
 
-    def program(self, name: str) -> str | None:
-        """The whole program of the example `name`; None where the page has none."""
-        found = {section.name: section.text for section in self.sections if section.is_program}
+    def program(self, name: str, language: str = "strata") -> str | None:
+        """The whole program of the example `name`; None where the page has none in that language."""
+        found = {section.name: section.text for section in self.sections if section.language == language}
         return found.get("Given", "") + found[name] if name in found else None
 
 
@@ -52,4 +57,4 @@ def read_page(code: str) -> Page:
 
 def _section(name: str, body: str) -> Section:
     program = _CODE.fullmatch(body)
-    return Section(name, program[1], True) if program else Section(name, body, False)
+    return Section(name, program[2], program[1]) if program else Section(name, body)

@@ -49,6 +49,36 @@ class DbtConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ContractEngineConfig:
+    """What the contract engine looks at, and where it keeps what it promotes and publishes (Seed 2).
+
+    `scan` holds folders whose files may bear fragments, `generated` files of other tools, read even where ignored.
+    """
+
+    scan: tuple[str, ...] = ("models",)
+    generated: tuple[str, ...] = ()
+    promotions: str = "contracts/.promotions"
+    out: str = ".generated/contracts"
+    unsupported_executors: str = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassificationConfig:
+    """The levels of sensitivity, lowest first, and the level of each label that is not a level itself."""
+
+    levels: tuple[str, ...] = ("public", "internal", "confidential", "restricted")
+    labels: Mapping[str, str] = field(default_factory=lambda: {"pii": "restricted"})
+
+
+@dataclass(frozen=True, slots=True)
+class LayerConfig:
+    """A layer of data products: what its contracts must say, besides what the layer that it `extends` asks for."""
+
+    extends: str | None = None
+    requires: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectConfig:
     """The whole of `strata.toml`."""
 
@@ -60,6 +90,9 @@ class ProjectConfig:
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=dict)
     dbt: DbtConfig = DbtConfig()
     lint: Mapping[str, str] = field(default_factory=dict)
+    contract_engine: ContractEngineConfig = ContractEngineConfig()
+    classification: ClassificationConfig = ClassificationConfig()
+    layers: Mapping[str, LayerConfig] = field(default_factory=dict)
 
     def environment(self, name: str) -> EnvironmentConfig:
         """The configuration of an environment; one that is not named has the defaults."""
@@ -90,13 +123,28 @@ _PATHS: tuple[Check, str] = (
     'a table of source = "location"',
 )
 
+_EXECUTORS: tuple[Check, str] = (lambda v: v in ("warning", "error"), '"warning" or "error"')
+_LABELS: tuple[Check, str] = (
+    lambda v: isinstance(v, dict) and all(map(_is_text, v.values())),
+    'a table of label = "level"',
+)
+
 SECTIONS: dict[str, dict[str, tuple[Check, str]]] = {
     "project": {"name": _TEXT, "models": _TEXTS, "contracts": _TEXTS},
     "store": {"root": _FOLDER},
     "engine": {"name": _TEXT, "memory_limit": _SIZE, "threads": _COUNT, "spill": _TEXT},
     "dbt": {"manifest": _TEXT, "database": _TEXT},
     "lint": dict.fromkeys(LINTS, _SEVERITY),
+    "contract_engine": {
+        "scan": _TEXTS,
+        "generated": _TEXTS,
+        "promotions": _FOLDER,
+        "out": _FOLDER,
+        "unsupported_executors": _EXECUTORS,
+    },
+    "classification": {"levels": _TEXTS, "labels": _LABELS},
 }
+LAYER_KEYS: dict[str, tuple[Check, str]] = {"extends": _TEXT, "requires": _TEXTS}
 ENVIRONMENT_KEYS: dict[str, tuple[Check, str]] = {"publish": _MODE, "sources": _PATHS}
 ENGINES = ("duckdb", "reference")
 
@@ -166,7 +214,14 @@ def _config(data: dict[str, Any], root: Path) -> ProjectConfig:
         environments={n: EnvironmentConfig(**keys) for n, keys in data.get("environments", {}).items()},
         dbt=DbtConfig(**dbt),
         lint=data.get("lint", {}),
+        contract_engine=ContractEngineConfig(**_tuples(data.get("contract_engine", {}))),
+        classification=ClassificationConfig(**_tuples(data.get("classification", {}))),
+        layers={n: LayerConfig(**_tuples(keys)) for n, keys in data.get("layers", {}).items()},
     )
+
+
+def _tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
 
 
 def _problems(data: dict[str, Any], text: str) -> list[Diagnostic]:
@@ -174,10 +229,12 @@ def _problems(data: dict[str, Any], text: str) -> list[Diagnostic]:
     for section, values in data.items():
         if section == "environments":
             problems += _environment_problems(values, text)
+        elif section == "layers":
+            problems += _layer_problems(values, text)
         elif section in SECTIONS:
             problems += _section_problems(section, values, SECTIONS[section], text)
         else:
-            accepted = (*SECTIONS, "environments")
+            accepted = (*SECTIONS, "environments", "layers")
             problems.append(_unknown("section", section, accepted, text, section))
     engine = data.get("engine")
     if not problems and isinstance(engine, dict) and engine.get("name", "duckdb") not in ENGINES:
@@ -198,6 +255,13 @@ def _environment_problems(values: object, text: str) -> list[Diagnostic]:
         else:
             problems.append(_invalid(f"`{name}` cannot name an environment", text, path, f"use {NAME_RULE}"))
     return problems
+
+
+def _layer_problems(values: object, text: str) -> list[Diagnostic]:
+    if not isinstance(values, dict):
+        fix = "write `[layers.platinum]` and its keys below it"
+        return [_invalid("`layers` is a section", text, "layers", fix)]
+    return [p for name, keys in values.items() for p in _section_problems(f"layers.{name}", keys, LAYER_KEYS, text)]
 
 
 def _section_problems(section: str, values: object, keys: dict[str, tuple[Check, str]], text: str) -> list[Diagnostic]:

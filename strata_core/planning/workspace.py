@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import cache
 from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledProject
@@ -49,7 +48,7 @@ class Workspace:
             self.environment,
             self.store.environment(self.environment).head(),
             {name: source.digest for name, source in self.sources.items()},
-            cache(lambda name, pointer: applied(self.store, name, pointer)),
+            lambda name, pointer: applied(self.store, name, pointer),
             selected=selected,
             with_upstream=with_upstream,
             force=force,

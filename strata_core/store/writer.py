@@ -55,13 +55,11 @@ _THREADS = min(4, max(2, os.cpu_count() or 2))
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What `write_parts` wrote: the schema kept, parts in row order, and what is known of their rows: their digest,
-    that of each column, and statistics."""
+    """What `write_parts` wrote: the schema kept, parts in row order, and what is known of their rows."""
 
     schema: pa.Schema
     parts: tuple[Part, ...]
     digest: str
-    columns: Mapping[str, str]
     statistics: Mapping[str, ColumnStatistics]
 
     @property
@@ -83,7 +81,7 @@ class _Encoded:
 
 @dataclass(frozen=True, slots=True)
 class _Digested:
-    blocks: tuple[tuple[bytes, ...], ...]
+    blocks: tuple[bytes, ...]
     null_counts: tuple[int, ...]
 
 
@@ -138,11 +136,14 @@ def write_parts(
             raise
     files.settle(directory)
     parts = tuple(file.part for file in written)
-    digests = (block for content in contents for block in content.blocks)
     return Written(
         stored,
         parts,
-        *digest.combine(stored, digests, sum(part.rows for part in parts)),
+        digest.combine(
+            stored,
+            (block for content in contents for block in content.blocks),
+            sum(part.rows for part in parts),
+        ),
         of_columns(stored, [file.footer for file in written], [content.null_counts for content in contents]),
     )
 
@@ -151,11 +152,11 @@ def digest_of(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:
     """The content digest that `write_parts` would give these rows."""
     stored = stored_schema(schema)
     rows = 0
-    blocks: list[tuple[bytes, ...]] = []
+    blocks: list[bytes] = []
     for block in _blocks(stored, batches):
         rows += block.num_rows
         blocks.extend(_digest(stored, [block]).blocks)
-    return digest.combine(stored, blocks, rows)[0]
+    return digest.combine(stored, blocks, rows)
 
 
 def _blocks(stored: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -76,7 +76,11 @@ FAULTS = {
     ),
     "unknown section, none near": (
         "[xyzzy]\n",
-        ("unknown section `xyzzy`", "accepted: project, store, engine, dbt, lint, environments", "strata.toml:1:1"),
+        (
+            "unknown section `xyzzy`",
+            "accepted: project, store, engine, dbt, lint, contract_engine, classification, environments, layers",
+            "strata.toml:1:1",
+        ),
     ),
     "unknown key": (
         "[project]\nname = 'x'\nmodel = ['m']\n",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -30,24 +30,31 @@ class Arrival:
     batches: Iterator[pa.RecordBatch]
 
 
-def arrival(table: str, data: Any, known: Mapping[str, pa.DataType]) -> Arrival:
-    """`data` as a stream. `known` gives the types of columns that text does not tell (CSV, NDJSON).
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where rows arrive: the table, the types of columns that text does not tell (CSV, NDJSON), and whether some column
+    is masked, so that no message may quote a value."""
 
-    StoreSourceInvalid when it is none of the kinds or cannot be read.
-    """
+    table: str
+    known: Mapping[str, pa.DataType]
+    masked: bool
+
+
+def arrival(target: Target, data: Any) -> Arrival:
+    """`data` as a stream. StoreSourceInvalid when it is none of the kinds or cannot be read."""
     match data:
         case pa.Table():
             return Arrival(data.schema, iter(data.to_batches(BLOCK_ROWS)))
         case pa.RecordBatch():
             return Arrival(data.schema, iter((data,)))
         case pa.RecordBatchReader():
-            return Arrival(data.schema, _guarded(table, "the reader", data))
+            return Arrival(data.schema, _guarded(target, "the reader", data))
         case str() | Path():
-            return _files(table, [Path(data)], known)
+            return _files(target, [Path(data)])
         case [*paths] if paths and all(isinstance(path, str | Path) for path in paths):
-            return _files(table, [Path(path) for path in paths], known)
+            return _files(target, [Path(path) for path in paths])
         case _:
-            return _frame(table, data)
+            return _frame(target.table, data)
 
 
 def _frame(table: str, data: Any) -> Arrival:
@@ -107,40 +114,46 @@ FORMATS: Mapping[str, Open] = MappingProxyType(
 """Endings of file names, and who reads such a file."""
 
 
-def _files(table: str, paths: list[Path], known: Mapping[str, pa.DataType]) -> Arrival:
-    schema, batches = _open(table, paths[0], known)
+def _files(target: Target, paths: list[Path]) -> Arrival:
+    schema, batches = _open(target, paths[0])
 
     def following() -> Iterator[pa.RecordBatch]:
         yield from batches
+        first = replace(target, known={f.name: f.type for f in schema})
         for path in paths[1:]:
-            other, more = _open(table, path, {f.name: f.type for f in schema})
+            other, more = _open(first, path)
             if other != schema:
-                message = f"table {table}: {path} has other columns or types than {paths[0]}"
-                raise StoreError("StoreSchemaMismatch", table, message, "land it as a run of its own")
+                message = f"table {target.table}: {path} has other columns or types than {paths[0]}"
+                raise StoreError("StoreSchemaMismatch", target.table, message, "land it as a run of its own")
             yield from more
 
     return Arrival(schema, following())
 
 
-def _open(table: str, path: Path, known: Mapping[str, pa.DataType]) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def _open(target: Target, path: Path) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    table = target.table
     reads = next((open_ for ending, open_ in FORMATS.items() if path.name.lower().endswith(ending)), None)
     if reads is None:
         fix = f"give a file that ends in {', '.join(FORMATS)}"
         raise StoreError("StoreSourceInvalid", table, f"table {table}: {path} has no ending that says what it is", fix)
     try:
-        schema, batches = reads(path, known)
+        schema, batches = reads(path, target.known)
     except (OSError, pa.ArrowException) as cause:
-        raise _unreadable(table, str(path), cause) from cause
-    return schema, _guarded(table, str(path), batches)
+        raise _unreadable(target, str(path), cause) from None
+    return schema, _guarded(target, str(path), batches)
 
 
-def _guarded(table: str, source: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _guarded(target: Target, source: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     try:
         yield from batches
     except (OSError, pa.ArrowException) as cause:
-        raise _unreadable(table, source, cause) from cause
+        raise _unreadable(target, source, cause) from None
 
 
-def _unreadable(table: str, source: str, cause: Exception) -> StoreError:
-    message = f"table {table}: {source} cannot be read: {str(cause).splitlines()[0]}"
-    return StoreError("StoreSourceInvalid", table, message, "check the file, and the types that `columns` declares")
+def _unreadable(target: Target, source: str, cause: Exception) -> StoreError:
+    """Arrow quotes the value that it cannot read: only where no column is masked."""
+    why = "a value does not fit its column" if isinstance(cause, pa.ArrowInvalid) else type(cause).__name__
+    told = why if target.masked else str(cause).splitlines()[0]
+    message = f"table {target.table}: {source} cannot be read: {told}"
+    fix = "check the file, and the types that `columns` declares"
+    return StoreError("StoreSourceInvalid", target.table, message, fix)

@@ -32,7 +32,7 @@ from ..instant import Instant
 from ..log import LogConflictError
 from ..manifest import Manifest
 from ..writer import Written
-from .arrivals import Arrival, arrival
+from .arrivals import Arrival, Target, arrival
 from .availability import resolve
 from .declaration import TableDeclaration, retention_column
 from .entries import Range, RunCommit, TableEntry
@@ -89,7 +89,8 @@ def land(history: History, data: Any, run_id: str | None, mode: str) -> Run:
     known = {**declared_types(declared), **{f.name: f.type for f in stored if not f.name.startswith("_")}}
     if declared.available_column is not None:
         known.pop(declared.available_column, None)
-    came = _stored(declared, arrival(declared.name, data, known))
+    masked = any(column.masked is not None for column in declared.columns.values())
+    came = _stored(declared, arrival(Target(declared.name, known, masked), data))
     merged = merge(declared, stored, came.schema)
     attempt = _Attempt(history, declared, head, run_id, mode == "replace")
     return attempt.run(came, merged)
@@ -283,7 +284,6 @@ class _Attempt:
             schema=fields_of(written.schema),
             rows=written.rows,
             digest=written.digest,
-            columns=written.columns,
             created_at=self.history.clock(),
             statistics=written.statistics,
             provenance=MappingProxyType(provenance),

@@ -58,7 +58,7 @@ class Read:
     `bounds` is what a context carries as `contextful.bounds`: None for an unbounded read (Seed 1 *echo*).
     """
 
-    history: History
+    history: History = field(repr=False)
     declared: TableDeclaration
     entry: TableEntry
     frontier: Frontier
@@ -67,7 +67,7 @@ class Read:
     table_schema: pa.Schema
     now: Instant
     enforcement: Enforcement
-    cache: ResultCache
+    cache: ResultCache = field(repr=False)
     factors: Callable[[], Factors | None] = field(repr=False)
 
     @property

@@ -23,9 +23,9 @@ class ResultCache:
     """The results used last. Threads may share it."""
 
     limit: int = LIMIT_BYTES
-    _held: OrderedDict[object, pa.Table] = field(default_factory=OrderedDict)
+    _held: OrderedDict[object, pa.Table] = field(default_factory=OrderedDict, repr=False)
     _bytes: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def find(self, key: object | None) -> pa.Table | None:
         """The result kept under `key`."""

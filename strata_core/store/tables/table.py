@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # reads and landings load pyarrow and polars; a listing does 
     from .literals import Literal
     from .reading import Read
     from .results import ResultCache
+    from .verifying import Verified
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +102,15 @@ class Table:
 
         return pin(self.history, name, as_of)
 
-    def collect(self, *, grace: str = "1h") -> Collection:
+    def collect(self, *, grace: str = "1h", progress: Callable[[str], None] = lambda _: None) -> Collection:
         """Removes what `retain_runs` lets go and nobody holds; parts go once `grace` has passed since their floor was
         published."""
         from .collecting import collect
 
-        return collect(self.history, grace)
+        return collect(self.history, grace, progress)
+
+    def verify(self, *, contents: bool = True, progress: Callable[[str], None] = lambda _: None) -> Verified:
+        """Whether log, manifests and parts are what they say; without `contents` parts are not read."""
+        from .verifying import verify
+
+        return verify(self.history, contents, progress)

@@ -1,0 +1,37 @@
+"""The entry point of `contract-engine`; its verbs are imported when they are used."""
+
+from __future__ import annotations
+
+import click
+
+from ..lazy import LazyGroup, Verb
+from ..main import run
+
+EXITS_HELP = "Exit codes: 0 clean, 1 something blocks, 2 usage. Shell completion: docs/contract-engine.md."
+
+VERBS = {
+    "discover": Verb(".discover", "List what says something about data products."),
+    "validate": Verb(".validate", "Check contracts, fragments and versions; publish nothing."),
+    "project": Verb(".project", "Write the runtime views of products."),
+    "publish": Verb(".publish", "Promote what is valid: views, docs and index, with a record."),
+    "diff": Verb(".diff", "Show what changed between two Git revisions, and what it breaks."),
+    "init": Verb(".init", "Draft a contract from a Strata model or a dbt manifest."),
+    "explain": Verb("..explain", "Say what a code such as E131 means, with examples."),
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    verbs=VERBS,
+    package=__package__,
+    epilog=EXITS_HELP,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(package_name="strata-tables", prog_name="contract-engine")
+def contract_engine() -> None:
+    """The contract engine: a compiler for data product contracts."""
+
+
+def main() -> None:
+    """Run the command; every way out has a documented exit code and no traceback."""
+    run(contract_engine, "contract-engine", "interrupted: nothing was published")

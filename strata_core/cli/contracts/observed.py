@@ -1,0 +1,26 @@
+"""What commands see of the running world: files of tools, the store, the clock."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from ...contract_engine.observe import Observations, seen_in_files, seen_in_store
+from ...contract_engine.pipeline import Checked
+
+
+def observed(checked: Checked) -> Observations:
+    """What dbt, OpenLineage and the store tell of the products' assets."""
+    models = {
+        name
+        for candidate in checked.collated.candidates
+        if candidate.sound
+        for asset in candidate.contract.assets
+        for name in (asset.ref or asset.id, asset.id)
+        if asset.kind in ("strata_model", "dagster_asset")
+    }
+    return seen_in_files(checked.parsed).with_(seen_in_store(checked.setting, sorted(models)))
+
+
+def moment() -> datetime:
+    """Now, to the second."""
+    return datetime.now(UTC).replace(microsecond=0)

@@ -1,0 +1,69 @@
+"""`contract-engine validate`: the checks of CI mode, or of promotion mode without publishing."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from ...contract_engine.pipeline import Outcome, Setting, check
+from ...diagnostics import Diagnostic, Severity, StrataError
+from ...diagnostics.suggest import did_you_mean
+from ..exits import CLEAN
+from ..progress import Progress
+from ..report import plural
+from .shared import FORMATS, exit_code, format_option, on_contracts, tell
+
+
+@click.command("validate")
+@on_contracts
+@click.option("--contract", type=click.Path(path_type=Path), help="Show the findings of this contract alone.")
+@format_option(*FORMATS)
+@click.option("--verbose", "-v", is_flag=True, help="Show notes that block nothing, and each product's verdict.")
+def validate_command(setting: Setting, contract: Path | None, format_: str, verbose: bool) -> int:
+    """Check contracts, fragments and versions; publish nothing (CI mode).
+
+    All contracts are read, since they refer to one another; `--contract` only chooses what is shown.
+    """
+    started = time.perf_counter()
+    with Progress("validating contracts", quiet=format_ != "text"):
+        outcome = check(setting)
+    shown = outcome.diagnostics if contract is None else _of(contract, setting, outcome)
+    if not verbose and format_ == "text":
+        shown = tuple(d for d in shown if d.severity is not Severity.INFO)
+    files = [p.file for p in outcome.products]
+    tell(shown, setting.root, format_, files=files)
+    if format_ == "text":
+        if verbose:
+            _verdicts(outcome)
+        errors = sum(d.severity is Severity.ERROR for d in shown)
+        warnings = sum(d.severity is Severity.WARNING for d in shown)
+        told = f"{plural(errors, 'error')}, {plural(warnings, 'warning')}"
+        counted = f"{plural(len(outcome.products), 'contract')}, {plural(outcome.files, 'input')}"
+        click.echo(f"{counted}: {told} ({time.perf_counter() - started:.2f} s)", err=True)
+    return exit_code(shown) if shown else CLEAN
+
+
+def _of(contract: Path, setting: Setting, outcome: Outcome) -> tuple[Diagnostic, ...]:
+    """The findings in a contract and in what it was made of."""
+    resolved = contract.resolve()
+    path = resolved.relative_to(setting.root).as_posix() if resolved.is_relative_to(setting.root) else str(contract)
+    chosen = next((p for p in outcome.products if p.file == path or p.id == str(contract)), None)
+    named = [d for d in outcome.diagnostics if d.span is not None and d.span.file == path]
+    if chosen is None and not named:
+        fix = did_you_mean(path, [p.file for p in outcome.products], "`contract-engine discover` lists contracts")
+        raise StrataError(Diagnostic("E073", f"`{contract}` is no contract of this project", fix=fix))
+    inputs = frozenset(chosen.inputs if chosen else (path,))
+    return tuple(
+        d
+        for d in outcome.diagnostics
+        if d.span is None or d.span.file in inputs or any(r.span.file == path for r in d.related)
+    )
+
+
+def _verdicts(outcome: Outcome) -> None:
+    width = max((len(p.id) for p in outcome.products), default=0)
+    for product in outcome.products:
+        against = f", {plural(product.changes, 'change')} since {product.against}" if product.against else ""
+        click.echo(f"{product.id:<{width}}  {product.version}  {product.layer}  {product.verdict}{against}")

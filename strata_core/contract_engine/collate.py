@@ -1,0 +1,526 @@
+"""Collate: contracts, fragments and generated metadata become one candidate per product (Seed 2, step 3).
+
+Nothing depends on the order of the files, on one being there twice, or on how fragments are cut: parts are sorted by
+their tier and value before any counts. Codes: E023 (a name twice), E111 to E115, W110, W111.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..diagnostics import Diagnostic, Related, Report, Severity, Span
+from ..diagnostics.suggest import did_you_mean
+from .candidate import Candidate, Provenance, SuggestedEdit, Tier
+from .documents import Document, Mark, Path, finding, item_name, value_at
+from .merge_rules import BY_PLACE, CANONICAL_ONLY, How, MergeRule, canonical
+from .parse.parsed import ContractText, FragmentText, GeneratedAsset, Parsed
+from .schemas import AUTHORED
+from .shapes import valid
+
+_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Collated:
+    """The candidates by id, and what was found while merging."""
+
+    candidates: tuple[Candidate, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    def by_id(self) -> Mapping[str, Candidate]:
+        """The candidates by their products' ids."""
+        return {c.id: c for c in self.candidates}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One source's word on a value: the value at `path` of `document`."""
+
+    tier: Tier
+    document: Document
+    path: Path
+    value: Any
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where it stands."""
+        return Provenance(self.tier, self.document.span(self.path))
+
+    def below(self, step: str | int) -> Part:
+        """The part at a field or item of this one."""
+        return Part(self.tier, self.document, (*self.path, step), self.value[step])
+
+
+@dataclass(slots=True)
+class _Product:
+    """A contract and what was said about it elsewhere."""
+
+    text: ContractText
+    parts: list[Part] = field(default_factory=list)
+    inputs: set[str] = field(default_factory=set)
+
+
+def collate(parsed: Parsed, roots: Sequence[str] = ("contracts",)) -> Collated:
+    """The candidates of all products. `roots` are the folders that hold contracts."""
+    found: list[Diagnostic] = []
+    products = _products(parsed, roots, found.append)
+    index = _Index(products)
+    for file in parsed.files:
+        for fragment in file.fragments:
+            _place(fragment, products, index, found.append)
+    owners = index.owners()
+    generated = _generated(parsed, index)
+    candidates = []
+    for id_, product in sorted(products.items()):
+        candidates.append(_candidate(id_, product, generated.get(id_, ()), owners, found.append))
+    return Collated(tuple(candidates), tuple(found))
+
+
+def _products(parsed: Parsed, roots: Sequence[str], report: Report) -> dict[str, _Product]:
+    """The sound contracts by id. E113 where an id has two, E115 where one lies in another place than its id says."""
+    products: dict[str, _Product] = {}
+    for file in sorted(parsed.files, key=lambda f: f.path):
+        text = file.contract
+        if (
+            text is None
+            or not isinstance(text.document.data, dict)
+            or not isinstance(text.document.data.get("id"), str)
+        ):
+            continue
+        id_ = text.document.data["id"]
+        if id_ in products:
+            first = products[id_].text.document
+            related = (Related(first.span(("id",)), "the first is here"),)
+            message, fix = f"there are two contracts of `{id_}`", "give one of them another id, or remove it"
+            report(finding("E113", message, text.document, ("id",), fix, related=related))
+            continue
+        _check_place(text.document, roots, report)
+        products[id_] = _Product(text, inputs={file.path})
+    return products
+
+
+def _check_place(document: Document, roots: Sequence[str], report: Report) -> None:
+    id_, domain = document.data["id"], document.data.get("domain")
+    if isinstance(domain, str) and id_.partition(".")[0] != domain:
+        message = f"the domain is `{domain}`, but the id `{id_}` begins with `{id_.partition('.')[0]}`"
+        report(finding("E115", message, document, ("domain",), f"write `domain: {id_.partition('.')[0]}`"))
+    wanted = f"{id_.replace('.', '/')}/contract.yaml"
+    for root in roots:
+        place = document.file.removeprefix(f"{root.rstrip('/')}/")
+        if place != document.file and place != wanted:
+            message = f"the contract of `{id_}` lies in `{document.file}`"
+            report(finding("E115", message, document, ("id",), f"move it to `{root.rstrip('/')}/{wanted}`"))
+
+
+class _Index:
+    """Which assets of which products a name may mean."""
+
+    def __init__(self, products: Mapping[str, _Product]) -> None:
+        self.by_name: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        self.names: dict[str, dict[str, str]] = {}
+        for id_, product in products.items():
+            own = self.names.setdefault(id_, {})
+            for asset in _assets(product.text.document):
+                for name in dict.fromkeys((asset["id"], asset.get("ref", asset["id"]))):
+                    own[name] = asset["id"]
+                    self.by_name[name].add((id_, asset["id"]))
+
+    def owners(self) -> Mapping[str, str]:
+        """The product that an asset's name belongs to, where it is one alone."""
+        return {n: next(iter(f))[0] for n, f in self.by_name.items() if len({product for product, _ in f}) == 1}
+
+
+def _assets(document: Document) -> Iterator[Mapping[str, Any]]:
+    assets = document.data.get("assets")
+    for asset in assets if isinstance(assets, list) else ():
+        if isinstance(asset, dict) and isinstance(asset.get("id"), str) and isinstance(asset.get("ref", ""), str):
+            yield asset
+
+
+def _place(fragment: FragmentText, products: Mapping[str, _Product], index: _Index, report: Report) -> None:
+    """Add a fragment to the product that it is about. E111, E112."""
+    document, data = fragment.document, fragment.document.data
+    product, name = data.get("product"), data.get("asset", fragment.beside)
+    if product is not None and product not in products:
+        fix = did_you_mean(product, products, "write its contract first, or correct the name")
+        report(finding("E112", f"there is no contract of a product `{product}`", document, ("product",), fix))
+        return
+    if product is None:
+        meant = index.by_name.get(name, set())
+        if not meant:
+            fix = did_you_mean(str(name), index.by_name, "name the product that it belongs to: `product: …`")
+            report(finding("E112", f"no contract has an asset `{name}`", document, ("asset",), fix))
+            return
+        if len({p for p, _ in meant}) > 1:
+            listed = ", ".join(f"`{p}`" for p in sorted({p for p, _ in meant}))
+            message = f"`{name}` is an asset of several products: {listed}"
+            report(finding("E111", message, document, ("asset",), "say which is meant: `product: …`"))
+            return
+        product = next(iter(meant))[0]
+    own = index.names[product]
+    if "asset" in data and fragment.beside is not None:
+        stands = index.by_name.get(fragment.beside, set())
+        if stands and own.get(data["asset"]) not in {asset for p, asset in stands if p == product}:
+            message = f"the fragment stands at `{fragment.beside}` and names `{data['asset']}`: it has two targets"
+            fix = "take the name away, or move the fragment to the asset that it is about"
+            report(finding("E111", message, document, ("asset",), fix))
+            return
+    id_ = own.get(name) if name is not None else None
+    if name is not None and id_ is None and "asset" in data:
+        if "kind" not in data:
+            fix = did_you_mean(name, own, f"add it to the contract of `{product}`, or give the fragment a `kind`")
+            report(finding("E112", f"`{product}` has no asset `{name}`", document, ("asset",), fix))
+            return
+        id_ = name
+    if name is not None and id_ is None and "asset" not in data and data.keys() & _OF_ASSET:
+        fix = "add `asset: …` with the asset's id"
+        message = f"the fragment stands at `{name}`, which is no asset of `{product}`"
+        report(finding("E112", message, document, (), fix))
+        return
+    products[product].parts += _parts(fragment, id_)
+    products[product].inputs.add(document.file)
+
+
+_OF_ASSET = frozenset({"kind", "ref", "description", "documentation", "tags", "location", "freshness", "columns"})
+
+
+def _parts(fragment: FragmentText, asset: str | None) -> Iterator[Part]:
+    """The fragment in the form of a contract."""
+    document, data = fragment.document, fragment.document.data
+    of_asset = {k: v for k, v in data.items() if k in _OF_ASSET}
+    moved: dict[str, Any] = {k: data[k] for k in ("tests", "lineage") if k in data}
+    if asset is not None:
+        moved["assets"] = [{"id": asset, **of_asset}]
+    head: Path = ("assets", 0)
+
+    def place(path: Path) -> Path:
+        return (*head, *path) if path[:1] and path[0] in _OF_ASSET else path
+
+    values = {place(path): mark for path, mark in document.values.items()}
+    keys = {place(path): mark for path, mark in document.keys.items()}
+    if ("asset",) in document.values:
+        values[head] = values[(*head, "id")] = document.values["asset",]
+    yield Part(Tier.FRAGMENT, Document(document.file, moved, values, keys, document.written), (), moved)
+
+
+def _generated(parsed: Parsed, index: _Index) -> Mapping[str, list[tuple[str, GeneratedAsset]]]:
+    """The generated assets that each product's assets are, by product: (asset id, what is known of it)."""
+    found: dict[str, dict[tuple[str, int], GeneratedAsset]] = defaultdict(dict)
+    for number, asset in enumerate(sorted(parsed.generated, key=lambda a: (a.refs, a.span, a.kind))):
+        for ref in asset.refs:
+            for product, id_ in index.by_name.get(ref, ()):
+                found[product][id_, number] = asset
+    return defaultdict(
+        list, {p: [(id_, a) for (id_, _), a in sorted(f.items(), key=_number)] for p, f in found.items()}
+    )
+
+
+def _number(item: tuple[tuple[str, int], GeneratedAsset]) -> tuple[str, int]:
+    return item[0]
+
+
+_KINDS = {
+    "strata_model": ("strata_model",),
+    "dbt_model": ("dbt_model",),
+    "dlt_resource": ("dlt_resource",),
+    "sql": ("dbt_model", "table"),
+    "table": ("table", "dbt_model", "strata_model"),
+    "dagster_asset": ("strata_model", "dbt_model", "table"),
+}
+"""Which generated metadata may speak of an asset of each kind; what was seen in a run may speak of any."""
+
+
+def _candidate(
+    id_: str,
+    product: _Product,
+    generated: Sequence[tuple[str, GeneratedAsset]],
+    owners: Mapping[str, str],
+    report: Report,
+) -> Candidate:
+    document = product.text.document
+    if not product.text.sound:
+        return Candidate(document.file, id_, document.data, {}, False, inputs=(document.file,))
+    kinds = {a["id"]: str(a.get("kind")) for a in _assets(document)}
+    known = [
+        (asset, facts)
+        for asset, facts in generated
+        if facts.kind in _KINDS.get(kinds.get(asset, ""), ()) or (facts.kind == "table" and not facts.compiled)
+    ]
+    parts = [Part(Tier.CANONICAL, document, (), document.data), *product.parts]
+    parts += [part for asset, facts in known for part in _generated_parts(asset, facts, id_, owners)]
+    merge = _Merge(document.file, report)
+    data = merge.fields("", (), parts)
+    edits = [*merge.edits, *_drift(document, data, known, merge.provenance, report)]
+    files = {facts.span.file for _, facts in known}
+    inputs = (document.file, *sorted((product.inputs | files) - {document.file}))
+    return Candidate(document.file, id_, data, merge.provenance, valid(data, AUTHORED), tuple(edits), inputs)
+
+
+def _generated_parts(asset: str, facts: GeneratedAsset, id_: str, owners: Mapping[str, str]) -> Iterator[Part]:
+    """What is generated, in the form of a contract: what tools know, and what a Strata contract promises."""
+
+    def part(tier: Tier, data: dict[str, Any]) -> Part:
+        own = facts.span
+        mark = (own.line, own.column, own.end_line, own.end_column)
+        values: dict[Path, Mark] = {(): mark}
+        for i, column in enumerate(facts.columns):
+            if column.span is not None and column.span.file == own.file:
+                s = column.span
+                values["assets", 0, "columns", i] = (s.line, s.column, s.end_line, s.end_column)
+        return Part(tier, Document(own.file, data, values, {}), (), data)
+
+    columns = [
+        _present(name=c.name, type=c.type, description=c.description, nullable=c.nullable) for c in facts.columns
+    ]
+    known = _present(id=asset, description=facts.description, columns=columns or None)
+    made_of = sorted({owners[u] for u in facts.upstream if u in owners} - {id_})
+    lineage = {"upstream": [{"product": p} for p in made_of]} if made_of else None
+    yield part(Tier.GENERATED, _present(assets=[known], lineage=lineage))
+    if facts.promised:
+        promised = [
+            _present(
+                name=c.name,
+                type=c.type,
+                nullable=False if c.nullable is False else None,
+                unique=c.unique,
+                primary_key=c.primary_key,
+                protected=c.protected,
+                enum=list(c.enum) or None,
+                classification=c.classification,
+            )
+            for c in facts.columns
+        ]
+        yield part(Tier.FRAGMENT, {"assets": [{"id": asset, "columns": promised}]})
+
+
+def _present(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+class _Merge:
+    """Parts become one value; sources and edits are gathered on the way."""
+
+    def __init__(self, file: str, report: Report) -> None:
+        self.file, self.report = file, report
+        self.provenance: dict[Path, Provenance] = {}
+        self.edits: list[SuggestedEdit] = []
+
+    def fields(self, where: str, path: Path, parts: Sequence[Part]) -> dict[str, Any]:
+        """Field by field: the canonical order, then the alphabet."""
+        mappings = [p for p in parts if isinstance(p.value, Mapping)]
+        if mappings:
+            self.provenance[path] = min(p.provenance for p in mappings)
+        names = dict.fromkeys(n for p in mappings if p.tier is Tier.CANONICAL for n in p.value)
+        names.update(dict.fromkeys(sorted({n for p in mappings for n in p.value})))
+        merged = {}
+        for name in names:
+            place = f"{where}.{name}" if where else name
+            rule = BY_PLACE.get(place, CANONICAL_ONLY)
+            inner = [p.below(name) for p in mappings if name in p.value]
+            value = self.value(rule, place, (*path, name), inner)
+            if value is not None:
+                merged[name] = value
+        return merged
+
+    def value(self, rule: MergeRule, where: str, path: Path, parts: Sequence[Part]) -> Any:
+        match rule.how:
+            case How.FIELDS:
+                return self.fields(where, path, parts) or None
+            case How.BY_NAME:
+                return self.named(rule, where, path, parts)
+            case How.UNION:
+                return self.union(rule, path, parts)
+            case How.SCALAR:
+                return self.scalar(rule, path, parts)
+
+    def scalar(self, rule: MergeRule, path: Path, parts: Sequence[Part]) -> Any:
+        """The value that counts most; the others must agree with it."""
+        ranked = sorted(parts, key=lambda p: (p.tier, canonical(p.value), p.provenance))
+        fillers = [p for p in ranked if p.tier in rule.fill]
+        if not fillers:
+            return None
+        kept = fillers[0]
+        self.note(path, kept)
+        told: set[str] = set()
+        for other in ranked:
+            spelled = canonical(other.value)
+            if spelled not in told and not rule.same(kept.value, other.value, other.tier):
+                told.add(spelled)
+                self.conflict(rule, path, kept, other)
+        return kept.value
+
+    def note(self, path: Path, part: Part) -> None:
+        """The source of a value and of all that is in it."""
+        self.provenance[path] = part.provenance
+        value = part.value
+        if isinstance(value, Mapping):
+            for name in value:
+                self.note((*path, name), part.below(name))
+        elif isinstance(value, list):
+            for i in range(len(value)):
+                self.note((*path, i), part.below(i))
+
+    def conflict(self, rule: MergeRule, path: Path, kept: Part, other: Part) -> None:
+        name = next(step for step in reversed(path) if isinstance(step, str))
+        spelled = kept.document.spelled(kept.path) or name
+        message = f"`{spelled}` is {_shown(kept.value)} here, and {_shown(other.value)} elsewhere"
+        fix = f"make the two the same: {_TOLD[other.tier]} says {_shown(other.value)}"
+        code, severity = ("E114", Severity.ERROR) if rule.conflict_blocks else ("W111", Severity.INFO)
+        self.report(
+            Diagnostic(
+                code,
+                message,
+                kept.provenance.span,
+                severity,
+                fix=fix,
+                related=(Related(other.provenance.span, f"{_TOLD[other.tier]} says {_shown(other.value)}"),),
+                field_path=spelled,
+            )
+        )
+        if kept.tier is Tier.CANONICAL:
+            reason = f"{_TOLD[other.tier]} says {_shown(other.value)}"
+            edit = SuggestedEdit(self.file, kept.path, other.value, kept.value, reason, other.provenance.span)
+            self.edits.append(edit)
+
+    def named(self, rule: MergeRule, where: str, path: Path, parts: Sequence[Part]) -> list[Any]:
+        """Items by name: the canonical order, then the alphabet. Tools alone add none where people list some."""
+        key = rule.keys[0]
+        groups: dict[str, list[Part]] = {}
+        own: list[str] = []
+        authored = any(p.tier is not Tier.GENERATED and p.value for p in parts)
+        for part in parts:
+            seen: dict[str, Part] = {}
+            for i in range(len(part.value) if isinstance(part.value, list) else 0):
+                item = part.below(i)
+                name = item.value.get(key) if isinstance(item.value, Mapping) else None
+                if not isinstance(name, str):
+                    continue
+                if name in seen:
+                    self.twice(item, seen[name], name)
+                    continue
+                seen[name] = item
+                groups.setdefault(name, []).append(item)
+                if part.tier is Tier.CANONICAL:
+                    own.append(name)
+        merged: list[Any] = []
+        for name in dict.fromkeys((*own, *sorted(groups))):
+            items = groups[name]
+            tiers = {p.tier for p in items}
+            if (authored and tiers == {Tier.GENERATED}) or not tiers & set(rule.fill):
+                continue
+            generated_alone = tiers == {Tier.GENERATED}
+            value = {key: name} | self.fields(f"{where}[]", (*path, len(merged)), items)
+            if generated_alone and any(p.value.get("nullable") is False for p in items):
+                value["nullable"] = False
+            merged.append(value)
+        return merged
+
+    def twice(self, item: Part, first: Part, name: str) -> None:
+        related = (Related(first.provenance.span, "the first is here"),)
+        message, fix = f"`{name}` is listed twice", "keep one of the two"
+        field_path = item.document.spelled(item.path)
+        self.report(Diagnostic("E023", message, item.provenance.span, fix=fix, related=related, field_path=field_path))
+
+    def union(self, rule: MergeRule, path: Path, parts: Sequence[Part]) -> list[Any]:
+        """All items once; two of one key must be equal."""
+        groups: dict[str, list[Part]] = {}
+        own: list[str] = []
+        for part in parts:
+            if part.tier not in rule.fill or not isinstance(part.value, list):
+                continue
+            seen: dict[str, Part] = {}
+            for i in range(len(part.value)):
+                item = part.below(i)
+                name = self.key_of(rule, item.value)
+                if name in seen:
+                    self.twice(item, seen[name], item_name(item.value) or name)
+                    continue
+                seen[name] = item
+                groups.setdefault(name, []).append(item)
+                if part.tier is Tier.CANONICAL:
+                    own.append(name)
+        merged: list[Any] = []
+        for name in dict.fromkeys((*own, *sorted(groups))):
+            items = groups[name]
+            if rule.keys == ("product", "asset"):
+                items = [min(items, key=lambda p: (p.tier, canonical(p.value), p.provenance))]
+            merged.append(self.scalar(rule, (*path, len(merged)), items))
+        return merged
+
+    @staticmethod
+    def key_of(rule: MergeRule, value: Any) -> str:
+        if not rule.keys or not isinstance(value, Mapping):
+            return canonical(value)
+        return canonical([value.get(k) for k in rule.keys])
+
+
+_TOLD = {
+    Tier.CANONICAL: "the contract",
+    Tier.FRAGMENT: "a fragment beside the asset",
+    Tier.GENERATED: "generated metadata",
+}
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else canonical(value)
+    return f"`{text if len(text) <= 60 else text[:59] + '…'}`"
+
+
+def _drift(
+    document: Document,
+    data: Mapping[str, Any],
+    known: Iterable[tuple[str, GeneratedAsset]],
+    provenance: Mapping[Path, Provenance],
+    report: Report,
+) -> Iterator[SuggestedEdit]:
+    """Columns that the contract has and a tool has not (E114), and the other way round (W110; E114 where closed)."""
+    assets = {a["id"]: (i, a) for i, a in enumerate(data.get("assets", ()))}
+    authored = {a["id"]: i for i, a in enumerate(_assets(document))}
+    for id_, facts in known:
+        number, asset = assets[id_]
+        columns = asset.get("columns", [])
+        if not columns or not facts.complete:
+            continue
+        names, found = {c["name"] for c in columns}, {c.name for c in facts.columns}
+        for i, column in enumerate(columns):
+            path: Path = ("assets", number, "columns", i)
+            if column["name"] not in found and path in provenance:
+                message = f"`{id_}` has no column `{column['name']}`, which the contract promises"
+                fix = did_you_mean(column["name"], sorted(found - names), "add it where the table is made")
+                related = (Related(facts.span, f"made here, with {len(found)} columns"),)
+                span = provenance[path].span
+                where = f"assets[{id_}].columns[{column['name']}]"
+                report(Diagnostic("E114", message, span, fix=fix, related=related, field_path=where))
+        extra = [c for c in facts.columns if c.name not in names]
+        if not extra:
+            continue
+        own = authored.get(id_)
+        span = document.span(("assets", own, "columns") if own is not None else ())
+        yield from _additions(document, own, extra, facts.span)
+        listed = ", ".join(f"`{c.name}`" for c in extra[:_SHOWN])
+        more = f" and {len(extra) - _SHOWN} more" if len(extra) > _SHOWN else ""
+        message = f"`{id_}` has columns that the contract does not name: {listed}{more}"
+        related = (Related(facts.span, "made here"),)
+        where = f"assets[{id_}].columns"
+        if asset.get("closed"):
+            fix = "add them to the contract, or do not put them out: it is closed"
+            report(Diagnostic("E114", message, span, fix=fix, related=related, field_path=where))
+        else:
+            fix = "add them to promise them; `contract-engine suggest` writes them"
+            report(Diagnostic("W110", message, span, Severity.INFO, fix=fix, related=related, field_path=where))
+
+
+def _additions(document: Document, asset: int | None, extra: Iterable[Any], source: Span) -> Iterator[SuggestedEdit]:
+    if asset is None:
+        return
+    columns = value_at(document.data, ("assets", asset, "columns"))
+    count = len(columns) if isinstance(columns, list) else 0
+    for offset, column in enumerate(extra):
+        value = _present(name=column.name, type=column.type, description=column.description)
+        reason = f"the table has a column `{column.name}`"
+        yield SuggestedEdit(
+            document.file, ("assets", asset, "columns", count + offset), value, None, reason, column.span or source
+        )

@@ -1,0 +1,9 @@
+"""Compatibility: what changed since the promoted version, what that does to consumers, and whether the version says so.
+
+The rows of a table's columns are those of `contract/changes.py`; `rules.py` adds what only a product has.
+"""
+
+from .classify import Compatibility, Verdict, classify
+from .compare import ProductChange, compare
+
+__all__ = ["Compatibility", "ProductChange", "Verdict", "classify", "compare"]

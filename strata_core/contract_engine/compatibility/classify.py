@@ -1,0 +1,265 @@
+"""Classify: what the changes amount to, whether the version says so, and whether what breaks is allowed (Seed 2).
+
+Codes: E130 (version), E131 (a breaking change without what it needs), E132 (to be reviewed), E133 (a name comes back).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ...contract.changes import Demand, Impact
+from ...diagnostics import Diagnostic, Related, Severity
+from ..authored import Approval, AuthoredContract
+from ..authored import Compatibility as Told
+from ..candidate import Candidate
+from ..promotions import Promotion
+from .compare import ProductChange, changes_of
+
+_SHOWN = 12
+_CORE = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?")
+
+
+class Verdict(StrEnum):
+    """The classes of the seed, and that of a product that was never promoted."""
+
+    DRAFT = "draft-pre-1.0"
+    FIRST = "first-version"
+    PATCH = "patch-compatible"
+    MINOR = "minor-compatible"
+    MAJOR = "major-breaking"
+
+
+@dataclass(frozen=True, slots=True)
+class Compatibility:
+    """The outcome for one product. `against` is the promoted version that it was held against."""
+
+    verdict: Verdict
+    against: str | None
+    changes: tuple[ProductChange, ...]
+    tombstones: Mapping[str, str]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def reviews(self) -> tuple[ProductChange, ...]:
+        """The changes that nobody but the owner can judge."""
+        return changes_of(self.changes, Impact.REVIEW)
+
+
+def version_key(version: str) -> tuple[int, int, int, int, tuple[tuple[int, int, str], ...]]:
+    """The order of semantic versions: a pre-release comes before its release.
+
+    >>> sorted(["1.0.0", "1.0.0-rc.2", "1.0.0-rc.10", "0.9.1"], key=version_key)
+    ['0.9.1', '1.0.0-rc.2', '1.0.0-rc.10', '1.0.0']
+    """
+    match = _CORE.match(version)
+    if match is None:
+        raise ValueError(f"no semantic version: {version}")
+    pre = tuple(
+        (0, int(part), "") if part.isdigit() else (1, 0, part) for part in (match[4].split(".") if match[4] else ())
+    )
+    return int(match[1]), int(match[2]), int(match[3]), 0 if pre else 1, pre
+
+
+def classify(
+    after: Candidate, promotion: Promotion | None, changes: tuple[ProductChange, ...], before: AuthoredContract | None
+) -> Compatibility:
+    """The verdict on `changes` since `promotion`, whose contract is `before`."""
+    contract = after.contract
+    draft = contract.version.startswith("0.")
+    if promotion is None or before is None:
+        return Compatibility(Verdict.DRAFT if draft else Verdict.FIRST, None, (), {}, ())
+    found: list[Diagnostic] = []
+    tombstones = _tombstones(promotion, changes, contract)
+    if not promotion.live:
+        found += _order(after, promotion, changes)
+        return Compatibility(
+            Verdict.DRAFT if draft else Verdict.FIRST, promotion.version, changes, tombstones, tuple(found)
+        )
+    verdict = _verdict(changes)
+    found += _version(after, promotion, changes, verdict)
+    found += _breaking(after, before, changes)
+    found += _returning(after, promotion)
+    return Compatibility(verdict, promotion.version, changes, tombstones, tuple(found))
+
+
+def _verdict(changes: Iterable[ProductChange]) -> Verdict:
+    heaviest = max((c.impact for c in changes), key=lambda impact: impact.weight, default=Impact.PATCH)
+    return {Impact.MAJOR: Verdict.MAJOR, Impact.MINOR: Verdict.MINOR, Impact.REVIEW: Verdict.MINOR}.get(
+        heaviest, Verdict.PATCH
+    )
+
+
+def _order(after: Candidate, promotion: Promotion, changes: tuple[ProductChange, ...]) -> Iterator[Diagnostic]:
+    """Drafts may break, but a version is never another thing than it was."""
+    version = after.contract.version
+    was, now = version_key(promotion.version), version_key(version)
+    if now < was or (now == was and changes):
+        major, minor, _ = was[:3]
+        message = f"version {version} does not come after {promotion.version}, which was promoted"
+        yield after.finding("E130", message, ("version",), f"write for instance `version: {major}.{minor + 1}.0`")
+
+
+def _version(
+    after: Candidate, promotion: Promotion, changes: tuple[ProductChange, ...], verdict: Verdict
+) -> Iterator[Diagnostic]:
+    """E130 where the version does not say what the changes are."""
+    version = after.contract.version
+    was, now = version_key(promotion.version), version_key(version)
+    if now < was:
+        message = f"version {version} goes back behind {promotion.version}, which was promoted"
+        yield after.finding("E130", message, ("version",), f"write `version: {_raised(was, verdict)}` or higher")
+        return
+    if not changes:
+        return
+    major, minor = was[0], was[1]
+    covered = {
+        Verdict.MAJOR: now[0] > major,
+        Verdict.MINOR: now[0] > major or now[1] > minor,
+        Verdict.PATCH: now > was,
+    }[verdict]
+    if covered:
+        return
+    heaviest = max(changes, key=lambda c: c.impact.weight)
+    what = f"{heaviest.where}: {heaviest.rule.says} ({heaviest.rule.id})"
+    message = f"version {version} does not cover what changed since {promotion.version}: this is {verdict}"
+    yield Diagnostic(
+        "E130",
+        message,
+        after.span(("version",)),
+        fix=f"write `version: {_raised(was, verdict)}`",
+        notes=(what,),
+        related=(Related(heaviest.after_span, what),) if heaviest.after_span else (),
+        field_path="version",
+    )
+
+
+def _raised(was: tuple[int, int, int, int, object], verdict: Verdict) -> str:
+    major, minor, patch = was[0], was[1], was[2]
+    match verdict:
+        case Verdict.MAJOR:
+            return f"{major + 1}.0.0"
+        case Verdict.MINOR:
+            return f"{major}.{minor + 1}.0"
+        case _:
+            return f"{major}.{minor}.{patch + 1}"
+
+
+def _breaking(after: Candidate, before: AuthoredContract, changes: tuple[ProductChange, ...]) -> Iterator[Diagnostic]:
+    """E131 for each thing that a breaking change needs and has not; E132 for what the owner has to look at."""
+    told = after.contract.compatibility or Told()
+    # Who approves was settled before the change: nobody makes himself an approver along with it.
+    approvers = before.owner.approvers or after.contract.owner.approvers
+    owner = _approved(told.approvals, "owner", approvers)
+    governance = _approved(told.approvals, "governance", approvers)
+    breaking = changes_of(changes, Impact.MAJOR)
+    if breaking:
+        missing = [c for c in breaking if not _covered(c, owner)]
+        if missing:
+            fix = f"let {_people(approvers)} approve them under `compatibility.approvals`, `kind: owner`"
+            yield _needs(after, missing, "are not approved by the owner", fix)
+        for name, what in (
+            ("consumer_impact", "nothing says what it does to consumers"),
+            ("migration_notes", "nothing says how consumers migrate"),
+            ("deprecation", "there is no deprecation window"),
+        ):
+            if getattr(told, name) is None:
+                example = "{announced: 2026-01-31, sunset: 2026-04-30}" if name == "deprecation" else "…"
+                fix = f"add `compatibility.{name}: {example}`"
+                count = f"{len(breaking)} breaking change{'s' if len(breaking) > 1 else ''}"
+                yield after.finding("E131", f"{count} of a live contract, and {what}", ("compatibility",), fix)
+    weaker = [c for c in changes if c.rule.demand is Demand.APPROVAL and not _covered(c, governance)]
+    if weaker:
+        fix = f"let {_people(approvers)} approve them under `compatibility.approvals`, `kind: governance`"
+        yield _needs(after, weaker, "need a governance approval", fix)
+    for change in changes_of(changes, Impact.REVIEW):
+        if _covered(change, owner) or _covered(change, governance):
+            continue
+        declared = {"grain-changed": "grain", "meaning-changed": "meaning"}.get(change.rule.id)
+        fix = f"let the owner approve `{change.short}` under `compatibility.approvals`"
+        if declared:
+            fix += f", or declare `compatibility.meaning_unchanged: [{declared}]` where it says the same as before"
+        yield Diagnostic(
+            "E132",
+            f"`{change.where}`: {change.rule.says}; whether it breaks consumers, only its owner can say",
+            change.after_span,
+            Severity.WARNING,
+            fix=fix,
+            notes=_sides(change),
+            related=(Related(change.before_span, "as it was promoted"),) if change.before_span else (),
+            field_path=change.where,
+            blocking=True,
+        )
+
+
+def _needs(after: Candidate, changes: list[ProductChange], what: str, fix: str) -> Diagnostic:
+    first = changes[0]
+    notes = tuple(f"{c.short}  {c.where}: {c.rule.says} ({c.rule.id}){_reach(c)}" for c in changes[:_SHOWN])
+    more = (f"and {len(changes) - _SHOWN} more",) if len(changes) > _SHOWN else ()
+    count = f"{len(changes)} change{'s' if len(changes) > 1 else ''}"
+    return Diagnostic(
+        "E131",
+        f"{count} of a live contract {what}",
+        first.after_span or after.span(("compatibility",)),
+        fix=f"{fix}, `changes: [{first.short}{', …' if len(changes) > 1 else ''}]`",
+        notes=(*notes, *more),
+        field_path=first.where,
+    )
+
+
+def _reach(change: ProductChange) -> str:
+    if not change.consumers:
+        return ""
+    listed = ", ".join(change.consumers[:4])
+    return f"; reaches {listed}{f' and {len(change.consumers) - 4} more' if len(change.consumers) > 4 else ''}"
+
+
+def _sides(change: ProductChange) -> tuple[str, ...]:
+    return (f"before: {change.before or 'nothing'}", f"now: {change.after or 'nothing'}")
+
+
+def _people(approvers: Iterable[str]) -> str:
+    return " or ".join(approvers) or "the owner"
+
+
+def _approved(approvals: Iterable[Approval], kind: str, approvers: Iterable[str]) -> tuple[str, ...]:
+    """The fingerprints that somebody approved who may."""
+    allowed = frozenset(approvers)
+    return tuple(f for a in approvals if a.kind == kind and (not allowed or a.by in allowed) for f in a.changes)
+
+
+def _covered(change: ProductChange, fingerprints: Iterable[str]) -> bool:
+    return any(change.fingerprint.startswith(f) for f in fingerprints)
+
+
+def _tombstones(
+    promotion: Promotion, changes: Iterable[ProductChange], contract: AuthoredContract
+) -> Mapping[str, str]:
+    """The names that were removed up to and with these changes, with what they were."""
+    found = dict(promotion.tombstones)
+    for change in changes:
+        if change.rule.id == "asset-removed" and change.asset:
+            found[change.asset] = change.before or ""
+        elif change.rule.id in ("column-removed", "column-renamed") and change.asset and change.column:
+            found[f"{change.asset}.{change.column}"] = change.before or ""
+    alive = {a.id for a in contract.assets} | {f"{a.id}.{c.name}" for a in contract.assets for c in a.columns}
+    return {name: was for name, was in sorted(found.items()) if name not in alive}
+
+
+def _returning(after: Candidate, promotion: Promotion) -> Iterator[Diagnostic]:
+    """E133 for a name that was removed once and comes back as something else."""
+    for i, asset in enumerate(after.contract.assets):
+        was = promotion.tombstones.get(asset.id)
+        if was is not None and was != asset.kind:
+            yield _returned(after, asset.id, was, ("assets", i, "id"))
+        for j, column in enumerate(asset.columns):
+            was = promotion.tombstones.get(f"{asset.id}.{column.name}")
+            if was is not None and was.partition(" ")[0] != (column.type or "").partition(" ")[0]:
+                yield _returned(after, f"{asset.id}.{column.name}", was, ("assets", i, "columns", j, "name"))
+
+
+def _returned(after: Candidate, name: str, was: str, path: tuple[str | int, ...]) -> Diagnostic:
+    message = f"`{name}` was removed once (it was `{was}`) and comes back as something else"
+    return after.finding("E133", message, path, "take another name: who knew the old one would misread this")

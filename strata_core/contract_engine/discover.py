@@ -1,0 +1,164 @@
+"""Discover: which files say something about data products, and what kind each is (Seed 2, step 1).
+
+Canonical contracts lie below `[project] contracts`, fragments in the folders of `[contract_engine] scan`, generated
+metadata where `[contract_engine] generated` and `[dbt] manifest` say. A file is in the inventory once, with the digest
+of its content, by which later steps know that it did not change. Codes: E100, E109.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+
+from ..diagnostics import Diagnostic, Report, Severity, Span
+from ..planning.config import CONFIG_NAME, ProjectConfig, config_fault
+from .tree import Tree
+
+
+class InputKind(StrEnum):
+    """What a file is."""
+
+    CONTRACT = "contract"
+    FRAGMENT = "fragment"
+    DBT_YAML = "dbt yaml"
+    SQL = "sql"
+    PYTHON = "python"
+    STRATA = "strata"
+    DBT_MANIFEST = "dbt manifest"
+    DBT_CATALOG = "dbt catalog"
+    DBT_RUN_RESULTS = "dbt run results"
+    DLT_SCHEMA = "dlt schema"
+    OPENLINEAGE = "openlineage"
+
+
+GENERATED = frozenset(
+    {
+        InputKind.STRATA,
+        InputKind.DBT_MANIFEST,
+        InputKind.DBT_CATALOG,
+        InputKind.DBT_RUN_RESULTS,
+        InputKind.DLT_SCHEMA,
+        InputKind.OPENLINEAGE,
+    }
+)
+"""Kinds that tools write."""
+
+CONTRACT_FILE = "contract.yaml"
+BY_SUFFIX = (
+    (".contract.yaml", InputKind.FRAGMENT),
+    (".contract.yml", InputKind.FRAGMENT),
+    (".schema.yaml", InputKind.DLT_SCHEMA),
+    (".schema.json", InputKind.DLT_SCHEMA),
+    (".yaml", InputKind.DBT_YAML),
+    (".yml", InputKind.DBT_YAML),
+    (".sql", InputKind.SQL),
+    (".py", InputKind.PYTHON),
+    (".strata", InputKind.STRATA),
+)
+"""What a file in a scanned folder is, by the end of its name, the first that fits."""
+GENERATED_NAMES = (
+    ("manifest.json", InputKind.DBT_MANIFEST),
+    ("catalog.json", InputKind.DBT_CATALOG),
+    ("run_results.json", InputKind.DBT_RUN_RESULTS),
+    (".schema.yaml", InputKind.DLT_SCHEMA),
+    (".schema.json", InputKind.DLT_SCHEMA),
+    (".jsonl", InputKind.OPENLINEAGE),
+    (".ndjson", InputKind.OPENLINEAGE),
+)
+"""What a generated file is, by the end of its name."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Input:
+    """A file of the inventory."""
+
+    path: str
+    kind: InputKind
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """All inputs, by path, and what was found on the way."""
+
+    inputs: tuple[Input, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    def of_kind(self, *kinds: InputKind) -> tuple[Input, ...]:
+        """The inputs of some kinds."""
+        return tuple(i for i in self.inputs if i.kind in kinds)
+
+
+def discover(tree: Tree, config: ProjectConfig, root: Path) -> Inventory:
+    """The inventory of a project. `root` is where `strata.toml` is looked at, to show what is wrong in it."""
+    diagnostics: list[Diagnostic] = []
+    found: dict[str, Input] = {}
+    for path, kind in _candidates(tree, config, root, diagnostics.append):
+        if path in found:
+            continue
+        try:
+            found[path] = Input(path, kind, tree.digest(path), tree.size(path))
+        except OSError as error:
+            message = f"the file cannot be read: {error.strerror or error}"
+            diagnostics.append(Diagnostic("E100", message, Span(path, 1, 1, 1, 1), fix="give leave to read it"))
+    return Inventory(tuple(found[path] for path in sorted(found)), tuple(diagnostics))
+
+
+def _candidates(tree: Tree, config: ProjectConfig, root: Path, report: Report) -> Iterator[tuple[str, InputKind]]:
+    for entry in _inside(config.contracts, "project.contracts", root, report):
+        for path in tree.below(entry, report):
+            name = posixpath.basename(path)
+            if path.startswith(f"{config.contract_engine.promotions.rstrip('/')}/"):
+                continue
+            if name == CONTRACT_FILE:
+                yield path, InputKind.CONTRACT
+            elif name.endswith((".contract.yaml", ".contract.yml")):
+                yield path, InputKind.FRAGMENT
+            elif name in ("contract.yml", "contract.json", "Contract.yaml"):
+                message = f"a canonical contract is called `{CONTRACT_FILE}`: this file is not read"
+                fix = f"call it `{CONTRACT_FILE}`"
+                report(Diagnostic("E115", message, Span(path, 1, 1, 1, 1), Severity.WARNING, fix=fix))
+    generated = _inside(config.contract_engine.generated, "contract_engine.generated", root, report)
+    manifest = config.dbt.manifest
+    if tree.exists(manifest) and manifest not in generated:
+        generated.append(manifest)
+    for entry in generated:
+        if not tree.exists(entry):
+            message = f"there is no `{entry}`: what it would say is not known"
+            fix = "run the tool that writes it, or take it out of `[contract_engine] generated`"
+            fault = config_fault(root, "contract_engine.generated", message, fix)
+            report(Diagnostic("E108", message, fault.span, Severity.WARNING, fix=fix, field_path=fault.field_path))
+            continue
+        kind = next((kind for ending, kind in GENERATED_NAMES if entry.endswith(ending)), None)
+        if kind is None:
+            known = ", ".join(ending for ending, _ in GENERATED_NAMES)
+            message = f"`{entry}` is of no known kind of generated metadata"
+            report(config_fault(root, "contract_engine.generated", message, f"known are files that end in {known}"))
+            continue
+        yield entry, kind
+    for entry in _inside((*config.contract_engine.scan, *config.models), "contract_engine.scan", root, report):
+        listed = tree.below(entry, report) if not entry.endswith(".strata") else iter((entry,))
+        for path in listed:
+            kind = next((kind for ending, kind in BY_SUFFIX if path.endswith(ending)), None)
+            if kind is not None:
+                yield path, kind
+
+
+def _inside(entries: tuple[str, ...], key: str, root: Path, report: Report) -> list[str]:
+    """The entries that are paths inside the project, in one spelling. E109 for the others."""
+    inside: list[str] = []
+    for entry in entries:
+        path = posixpath.normpath(entry.replace("\\", "/"))
+        if PurePosixPath(path).is_absolute() or path == ".." or path.startswith("../") or ":" in path.split("/")[0]:
+            message = f"`{entry}` leads out of the project"
+            fix = "give a path below the folder of `strata.toml`"
+            fault = config_fault(root, key, message, fix)
+            report(Diagnostic("E109", message, fault.span or Span(CONFIG_NAME, 1, 1, 1, 1), fix=fix, field_path=key))
+            continue
+        if path not in inside:
+            inside.append(path)
+    return inside

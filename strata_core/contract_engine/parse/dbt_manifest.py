@@ -1,0 +1,105 @@
+"""dbt's `manifest.json`, versions 10 to 12, in one pass: models, seeds, snapshots, sources and tests, projected to
+what contracts ask for. Its size does not matter: see `json_stream`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ...diagnostics import Diagnostic, Report, Span
+from ..discover import Input
+from ..tree import Tree
+from .json_stream import JsonError, members
+from .parsed import GeneratedAsset, GeneratedColumn, ParsedFile, ToolTest
+from .sql_types import strata_type
+
+VERSIONS = range(10, 13)
+_VERSION = re.compile(r"/manifest/v([0-9]+)(\.json)?$")
+_TABLES = frozenset({"model", "seed", "snapshot", "source"})
+
+
+def parse_manifest(one: Input, tree: Tree, report: Report) -> ParsedFile:
+    """The assets and tests of a manifest; E108 where it is truncated, of another version, or none."""
+    nothing = ParsedFile(one.path, one.kind, one.digest)
+    path = tree.local(one.path)
+    if path is None:
+        return nothing
+    assets: list[GeneratedAsset] = []
+    tests: list[ToolTest] = []
+    version: int | None = None
+    try:
+        for section, key, value in members(path):
+            if section == "metadata" and key == "dbt_schema_version":
+                found = _VERSION.search(str(value))
+                version = int(found[1]) if found else None
+                if version not in VERSIONS:
+                    message = f"the manifest has the schema `{value}`, which is not known here"
+                    fix = f"use a dbt that writes version {VERSIONS[0]} to {VERSIONS[-1]} (dbt 1.6 to 1.11)"
+                    report(Diagnostic("E108", message, Span(one.path, 1, 1, 1, 1), fix=fix))
+                    return nothing
+            elif section in ("nodes", "sources") and isinstance(value, dict):
+                _take(one.path, value, assets, tests)
+    except JsonError as error:
+        span = Span(one.path, error.line, error.column, error.line, error.column + 1)
+        message = f"the manifest cannot be read: {error.message}"
+        report(Diagnostic("E108", message, span, fix="run `dbt parse` to write it again"))
+        return nothing
+    if version is None:
+        message = "this is no dbt manifest: it has no `metadata.dbt_schema_version`"
+        report(Diagnostic("E108", message, Span(one.path, 1, 1, 1, 1), fix="run `dbt parse` to write it"))
+        return nothing
+    return ParsedFile(one.path, one.kind, one.digest, generated=tuple(assets), tests=tuple(tests))
+
+
+def _take(file: str, node: Mapping[str, Any], assets: list[GeneratedAsset], tests: list[ToolTest]) -> None:
+    kind, name, unique_id = node.get("resource_type"), node.get("name"), node.get("unique_id")
+    if not isinstance(name, str) or not isinstance(unique_id, str):
+        return
+    if kind == "test":
+        attached = node.get("attached_node")
+        tests.append(ToolTest(name, unique_id, attached.split(".")[-1] if isinstance(attached, str) else None))
+    elif kind in _TABLES:
+        assets.append(_asset(file, node, name, unique_id, is_source=kind == "source"))
+
+
+def _asset(file: str, node: Mapping[str, Any], name: str, unique_id: str, *, is_source: bool) -> GeneratedAsset:
+    shown = f"{node.get('source_name')}.{name}" if is_source else name
+    columns = node.get("columns")
+    found = [_column(c) for c in columns.values() if isinstance(c, dict)] if isinstance(columns, dict) else []
+    depends = node.get("depends_on")
+    upstream = depends.get("nodes") if isinstance(depends, dict) else None
+    contract = (node.get("config") or {}).get("contract") if isinstance(node.get("config"), dict) else None
+    enforced = isinstance(contract, dict) and contract.get("enforced") is True
+    return GeneratedAsset(
+        "dbt_model",
+        tuple(dict.fromkeys((shown, unique_id, name))),
+        tuple(c for c in found if c is not None),
+        tuple(u for u in upstream or () if isinstance(u, str)),
+        Span(_original(file, node), 1, 1, 1, 1),
+        complete=enforced,
+        description=node.get("description") or None,
+    )
+
+
+def _original(file: str, node: Mapping[str, Any]) -> str:
+    """Where a person finds the node. The manifest itself has no places that mean anything."""
+    path = node.get("original_file_path")
+    folder = file.split("/target/")[0] if "/target/" in file else ""
+    return f"{folder}/{path}".lstrip("/") if isinstance(path, str) and folder else file
+
+
+def _column(column: Mapping[str, Any]) -> GeneratedColumn | None:
+    name = column.get("name")
+    if not isinstance(name, str):
+        return None
+    constraints = column.get("constraints")
+    kinds = {c.get("type") for c in constraints if isinstance(c, dict)} if isinstance(constraints, list) else set()
+    return GeneratedColumn(
+        name,
+        strata_type(column.get("data_type")),
+        False if kinds & {"not_null", "primary_key"} else None,
+        column.get("description") or None,
+        True if kinds & {"unique", "primary_key"} else None,
+    )

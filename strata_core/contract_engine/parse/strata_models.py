@@ -1,0 +1,58 @@
+"""Strata's own models as generated metadata: types, nullability and origins are proven there, not guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...planning.outline import ColumnOutline, Outline
+from .parsed import GeneratedAsset, GeneratedColumn, Origin
+
+
+def compiled_assets(outline: Outline) -> tuple[GeneratedAsset, ...]:
+    """The models and sources of an outline."""
+    models = [
+        GeneratedAsset(
+            "strata_model",
+            (m.name,),
+            _columns(m.columns, promised=m.contract is not None),
+            m.upstream,
+            m.span,
+            complete=True,
+            compiled=True,
+            promised=m.contract is not None,
+            description=m.description,
+        )
+        for m in outline.models.values()
+    ]
+    sources = [
+        GeneratedAsset(
+            "table",
+            (s.name,),
+            _columns(s.columns, promised=True),
+            (s.location,) if s.kind == "dbt" else (),
+            s.span,
+            compiled=True,
+            promised=True,
+            description=s.description,
+        )
+        for s in outline.sources.values()
+    ]
+    return (*models, *sources)
+
+
+def _columns(columns: Iterable[ColumnOutline], *, promised: bool) -> tuple[GeneratedColumn, ...]:
+    return tuple(
+        GeneratedColumn(
+            c.name,
+            c.type,
+            c.nullable,
+            c.description,
+            (c.unique or None) if promised else None,
+            (c.primary_key or None) if promised else None,
+            (c.protected or None) if promised else None,
+            c.enum if promised else (),
+            c.classification if promised else None,
+            tuple(Origin(node, column, "compiled") for node, column in c.origins),
+        )
+        for c in columns
+    )

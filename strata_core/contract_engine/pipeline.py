@@ -1,0 +1,182 @@
+"""The pipeline: `discover → parse → collate → validate`, with what each step gave (Seed 2, "Pipeline").
+
+The steps themselves are pure but for discover and parse, which read the tree. Here stand the edges: where the project
+is read, and what is kept in the user's cache: what was parsed of each file, and the whole outcome of an unchanged tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..diagnostics import Diagnostic, StrataError, in_order
+from ..planning import cache
+from ..planning.config import ProjectConfig, find_project, read_config
+from .discover import Input, Inventory, discover
+from .tree import FolderTree, Tree
+
+if TYPE_CHECKING:  # what an unchanged tree needs not
+    from .collate import Collated
+    from .parse.parsed import GeneratedAsset, Parsed, ParsedFile
+    from .promotions import Promotion
+    from .validate import Validated
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A project as the engine sees it: its folder, its configuration, its files, and the day."""
+
+    root: Path
+    config: ProjectConfig
+    tree: Tree
+    today: date
+
+    @property
+    def promotions(self) -> Path:
+        """Where the promotion records lie."""
+        return self.root / self.config.contract_engine.promotions
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What every step gave. `diagnostics` holds the findings of all of them, in the order of places."""
+
+    setting: Setting
+    inventory: Inventory
+    parsed: Parsed
+    collated: Collated
+    validated: Validated
+    promotions: Mapping[str, Promotion]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProductLine:
+    """What a check says of a product in a line. `file` is its contract, `inputs` all files that it was made of."""
+
+    id: str
+    version: str
+    file: str
+    layer: str
+    status: str
+    verdict: str
+    against: str | None
+    changes: int
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a check says, small enough to be kept: the findings and a line for each product."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    products: tuple[ProductLine, ...]
+    files: int
+
+
+def open_setting(start: Path | None = None, today: date | None = None) -> Setting:
+    """The project at or above `start`. Raises `StrataError` E073."""
+    here = (start or Path.cwd()).resolve()
+    root = find_project(here) or here
+    config = read_config(root)
+    return Setting(root, config, FolderTree(root), today or datetime.now(UTC).date())
+
+
+def check(setting: Setting) -> Outcome:
+    """The outcome of a check, from the cache where nothing changed."""
+    inventory = discover(setting.tree, setting.config, setting.root)
+    key = _key(setting, inventory)
+    kept = cache.load(key)
+    if isinstance(kept, Outcome):
+        return kept
+    outcome = _outcome(examine(setting, inventory))
+    cache.save(key, outcome)
+    return outcome
+
+
+def _key(setting: Setting, inventory: Inventory) -> str:
+    files = "\0".join(f"{i.path}\0{i.kind}\0{i.digest}" for i in inventory.inputs)
+    found = repr(inventory.diagnostics)
+    records = [f"{p}\0{setting.tree.digest(p)}" for p in _records(setting)]
+    parts = (str(setting.root), repr(setting.config), setting.today.isoformat(), files, found, *records)
+    return cache.content_key("contracts", *(part.encode() for part in parts))
+
+
+def _records(setting: Setting) -> list[str]:
+    return list(setting.tree.below(setting.config.contract_engine.promotions, lambda _: None))
+
+
+def examine(setting: Setting, inventory: Inventory | None = None) -> Checked:
+    """Every step up to validation. Files that did not change are not parsed again."""
+    from .collate import collate
+    from .parse import kept_key, parse
+    from .validate import Surroundings, validate
+
+    inventory = inventory or discover(setting.tree, setting.config, setting.root)
+    files_key = cache.content_key("contract-files", str(setting.root).encode())
+    kept: dict[str, ParsedFile] = cache.load(files_key) or {}
+    found: list[Diagnostic] = [*inventory.diagnostics]
+    parsed = parse(setting.tree, inventory, kept, _compiled(setting, inventory, found))
+    now = {kept_key(i): f for i, f in zip(_parseable(inventory), parsed.files, strict=True)}
+    if now.keys() != kept.keys():
+        cache.save(files_key, now)
+    collated = collate(parsed, setting.config.contracts)
+    promotions = _promotions(setting, [c.id for c in collated.candidates if c.sound], found)
+    validated = validate(Surroundings(collated, parsed, setting.config, promotions, setting.today))
+    diagnostics = in_order([*found, *parsed.diagnostics, *collated.diagnostics, *validated.diagnostics])
+    return Checked(setting, inventory, parsed, collated, validated, promotions, diagnostics)
+
+
+def _parseable(inventory: Inventory) -> list[Input]:
+    from .parse import PARSERS
+
+    return [i for i in inventory.inputs if i.kind in PARSERS]
+
+
+def _compiled(setting: Setting, inventory: Inventory, found: list[Diagnostic]) -> tuple[GeneratedAsset, ...]:
+    """Strata's models, where the project has any; what is wrong with them is told by `strata check`."""
+    from .discover import InputKind
+
+    if not inventory.of_kind(InputKind.STRATA):
+        return ()
+    from ..planning.outline import outline
+    from ..planning.project import read_project
+    from .parse.strata_models import compiled_assets
+
+    try:
+        return compiled_assets(outline(read_project(setting.root)))
+    except StrataError as error:
+        found += error.diagnostics
+        return ()
+
+
+def _promotions(setting: Setting, ids: list[str], found: list[Diagnostic]) -> Mapping[str, Promotion]:
+    from .promotions import latest
+
+    promoted, problems = latest(setting.promotions, set(ids))
+    found += problems
+    return promoted
+
+
+def _outcome(checked: Checked) -> Outcome:
+    lines = []
+    for candidate in checked.collated.candidates:
+        verdict = checked.validated.compatibility.get(candidate.id)
+        data = candidate.data
+        lines.append(
+            ProductLine(
+                candidate.id,
+                str(data.get("version")),
+                candidate.file,
+                str(data.get("layer")),
+                str(data.get("status")),
+                verdict.verdict.value if verdict else "not a contract",
+                verdict.against if verdict else None,
+                len(verdict.changes) if verdict else 0,
+                candidate.inputs,
+            )
+        )
+    return Outcome(checked.diagnostics, tuple(lines), len(checked.inventory.inputs))

@@ -1,0 +1,281 @@
+"""Project: the runtime-served view of a product, from its contract, its promotion and what was seen (Seed 2, step 6).
+
+A snapshot that is small: the latest of each thing, lineage of one hop, and links to what keeps more. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from ..contract.ages import parse_age
+from ..diagnostics import Diagnostic, Span
+from ..types import widens
+from ..types.spelling import TypeSpellingError, parse_type
+from .authored import AgentPermission, Asset, AuthoredContract, Governance, MaskingIntent
+from .candidate import Candidate
+from .observe import Observations, SeenSchema, SeenTest
+from .parse.parsed import Parsed
+from .promotions import Promotion
+from .runtime_view import (
+    FreshnessState,
+    InputDigest,
+    LineageEdge,
+    Link,
+    ObservedColumn,
+    ProductStatus,
+    RunSummary,
+    RuntimeView,
+    SchemaState,
+    StatusReason,
+    TestStatus,
+    ViewProvenance,
+)
+from .schemas import RUNTIME_VIEW
+from .shapes import valid
+
+_SECONDS = 19
+
+
+def project(
+    candidate: Candidate,
+    parsed: Parsed,
+    seen: Observations,
+    promotion: Promotion | None,
+    engine_version: str,
+    now: datetime,
+    owners: Mapping[str, str] | None = None,
+) -> RuntimeView:
+    """The view of a sound candidate at the instant `now` (UTC). `owners` gives the product of tables of others."""
+    contract = candidate.contract
+    tests = tuple(_tests(contract, parsed, seen))
+    freshness = tuple(_freshness(contract, seen, now))
+    schemas = tuple(_schemas(contract, seen))
+    return RuntimeView(
+        apiVersion="strata/v0",
+        kind="DataProductRuntimeView",
+        id=contract.id,
+        version=contract.version,
+        provenance=_provenance(candidate, parsed, promotion, engine_version),
+        contract=contract,
+        status=_status(tests, freshness, schemas),
+        tests=tests,
+        freshness=freshness,
+        observed_schema=schemas,
+        latest_runs=tuple(_runs(contract, seen)),
+        lineage=tuple(_lineage(contract, parsed, seen, owners or {})),
+        governance=_governance(contract),
+        agent_permissions=tuple(_agents(contract, now)),
+        links=tuple(_links(contract)),
+    )
+
+
+def document(view: RuntimeView) -> dict[str, object]:
+    """The view as it is served: what is absent is left out."""
+    return view.model_dump(mode="json", exclude_none=True, exclude_defaults=False)
+
+
+def view_faults(view: RuntimeView, candidate: Candidate) -> tuple[Diagnostic, ...]:
+    """E160 where the view does not have the shape of its schema; nothing is published then."""
+    if valid(document(view), RUNTIME_VIEW):
+        return ()
+    message = f"the runtime view of `{view.id}` does not have the shape of its schema"
+    fix = "report this: what is projected from a valid contract is a valid view"
+    return (Diagnostic("E160", message, Span(candidate.file, 1, 1, 1, 1), fix=fix),)
+
+
+def _provenance(candidate: Candidate, parsed: Parsed, promotion: Promotion | None, version: str) -> ViewProvenance:
+    digests = parsed.digests
+    inputs = tuple(InputDigest(path=p, sha256=digests[p]) for p in candidate.inputs if p in digests)
+    if promotion is None:
+        return ViewProvenance(inputs=inputs, engine_version=version)
+    return ViewProvenance(
+        git_commit=promotion.commit,
+        inputs=inputs,
+        promoted_at=instant(promotion.at) if promotion.at else None,
+        promoted_by=promotion.by,
+        promotion=promotion.number or None,
+        engine_version=version,
+    )
+
+
+def instant(text: str) -> str:
+    """An instant to the second, as views spell it."""
+    return f"{text[:_SECONDS]}Z"
+
+
+def _refs(asset: Asset) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((asset.ref or asset.id, asset.id)))
+
+
+def _tests(contract: AuthoredContract, parsed: Parsed, seen: Observations) -> Iterator[TestStatus]:
+    own = {t.test: t for t in seen.tests if t.product == contract.id}
+    of_dbt = {t.test: t for t in seen.tests if t.product is None}
+    names = {t.unique_id: t.name for f in parsed.files for t in f.tests}
+    hidden = tuple(dict.fromkeys((contract.owner.team, *contract.owner.approvers)))
+    for test in contract.tests:
+        found: SeenTest | None = own.get(test.id)
+        if found is None and test.kind == "dbt":
+            found = of_dbt.get(names.get(test.ref, test.ref))
+        yield TestStatus(
+            id=test.id,
+            kind=test.kind,
+            severity=test.severity,
+            asset=test.asset,
+            outcome=found.outcome if found else "not_run",
+            offenders=found.offenders if found else None,
+            at=found.at if found else None,
+            message=found.message if found else None,
+            visible_to=hidden if test.severity == "experimental" else (),
+        )
+
+
+def _freshness(contract: AuthoredContract, seen: Observations, now: datetime) -> Iterator[FreshnessState]:
+    runs = {r.ref: r for r in seen.runs if r.state == "succeeded"}
+    for asset in contract.assets:
+        promised = asset.freshness.max_age if asset.freshness else None
+        promised = promised or (contract.freshness.max_age if contract.freshness else None)
+        if promised is None:
+            continue
+        latest: str | None = None
+        for ref in _refs(asset):
+            if asset.freshness is not None and asset.freshness.column is not None:
+                latest = latest or seen.latest_values.get((ref, asset.freshness.column))
+            elif ref in runs:
+                latest = latest or runs[ref].at
+        yield FreshnessState(
+            asset=asset.id,
+            expected=promised,
+            latest=instant(latest) if latest else None,
+            state=_age_state(latest, parse_age(promised), now),
+        )
+
+
+def _age_state(latest: str | None, limit: timedelta | None, now: datetime) -> Literal["fresh", "stale", "unknown"]:
+    if latest is None:
+        return "unknown"
+    at = datetime.fromisoformat(latest[:_SECONDS]).replace(tzinfo=UTC)
+    return "fresh" if limit is None or now - at <= limit else "stale"
+
+
+def _schemas(contract: AuthoredContract, seen: Observations) -> Iterator[SchemaState]:
+    known = {s.ref: s for s in seen.schemas}
+    for asset in contract.assets:
+        schema = next((known[r] for r in _refs(asset) if r in known), None)
+        if schema is not None:
+            yield SchemaState(
+                asset=asset.id,
+                columns=tuple(
+                    ObservedColumn(name=n, type=t or "unknown", nullable=null) for n, t, null in schema.columns
+                ),
+                drift=tuple(_drift(asset, schema)),
+            )
+
+
+def _drift(asset: Asset, schema: SeenSchema) -> Iterator[str]:
+    """How a schema that was seen differs from what is promised."""
+    found = {name: type_ for name, type_, _ in schema.columns}
+    for column in asset.columns:
+        if column.name not in found:
+            yield f"`{column.name}` is promised and not there"
+            continue
+        seen = found[column.name]
+        if seen is None or column.type is None:
+            continue
+        try:
+            promised, has = parse_type(column.type), parse_type(seen)
+        except TypeSpellingError:
+            continue
+        if promised != has and not widens(has, promised):
+            yield f"`{column.name}` is {has}, and {promised} is promised"
+    names = {c.name for c in asset.columns}
+    extra = sorted(found.keys() - names)
+    if asset.closed and extra:
+        yield f"the contract is closed and does not name {', '.join(f'`{n}`' for n in extra)}"
+
+
+def _runs(contract: AuthoredContract, seen: Observations) -> Iterator[RunSummary]:
+    known = {r.ref: r for r in seen.runs}
+    for asset in contract.assets:
+        run = next((known[r] for r in _refs(asset) if r in known), None)
+        if run is not None:
+            at = instant(run.at) if run.at else None
+            yield RunSummary(asset=asset.id, run_id=run.run_id, state=run.state, at=at, url=run.url)
+
+
+def _lineage(
+    contract: AuthoredContract, parsed: Parsed, seen: Observations, owners: Mapping[str, str]
+) -> Iterator[LineageEdge]:
+    """One hop: what is declared, what the compiler knows, what was seen; each pair once, by the best basis."""
+    told: set[tuple[str, str]] = set()
+    compiled = {r: a for a in parsed.generated if a.compiled or a.kind == "dbt_model" for r in a.refs}
+    for asset in contract.assets:
+        known = next((compiled[r] for r in _refs(asset) if r in compiled), None)
+        for upstream in known.upstream if known else ():
+            if (asset.id, upstream) not in told:
+                told.add((asset.id, upstream))
+                product = owners.get(upstream)
+                yield LineageEdge(asset=asset.id, upstream=upstream, product=product, basis="compiled")
+    for edge in seen.edges:
+        for asset in contract.assets:
+            if edge.ref in _refs(asset) and (asset.id, edge.upstream) not in told:
+                told.add((asset.id, edge.upstream))
+                product = owners.get(edge.upstream)
+                yield LineageEdge(asset=asset.id, upstream=edge.upstream, product=product, basis="observed")
+    for upstream_ in contract.lineage.upstream if contract.lineage else ():
+        name = upstream_.asset or upstream_.product
+        if name is not None:
+            yield LineageEdge(asset="*", upstream=name, product=upstream_.product, basis="declared")
+
+
+def _governance(contract: AuthoredContract) -> Governance:
+    """What is intended, with the masks that stand at columns."""
+    intended = contract.governance or Governance()
+    named = {m.column for m in intended.masking}
+    masks = [
+        MaskingIntent(column=f"{a.id}.{c.name}", rule=c.mask)
+        for a in contract.assets
+        for c in a.columns
+        if c.mask is not None and f"{a.id}.{c.name}" not in named
+    ]
+    return intended.model_copy(update={"masking": (*intended.masking, *masks)})
+
+
+def _agents(contract: AuthoredContract, now: datetime) -> Iterator[AgentPermission]:
+    """The permissions that hold now; of a product that is retired, none."""
+    today = now.date().isoformat()
+    for permission in contract.agent_permissions:
+        if contract.status != "retired" and (permission.expires is None or permission.expires >= today):
+            yield permission
+
+
+def _links(contract: AuthoredContract) -> Iterator[Link]:
+    place = contract.id.replace(".", "/")
+    yield Link(rel="source", href=f"contracts/{place}/contract.yaml", title="the authored contract")
+    yield Link(rel="docs", href=f"docs/{place}.html", title="documentation")
+
+
+def _status(
+    tests: tuple[TestStatus, ...], freshness: tuple[FreshnessState, ...], schemas: tuple[SchemaState, ...]
+) -> ProductStatus:
+    blocked: list[StatusReason] = []
+    degraded: list[StatusReason] = []
+    for test in tests:
+        if test.outcome in ("failed", "error"):
+            reason = StatusReason(
+                code="test-failed", message=test.message or f"{test.id} {test.outcome}", asset=test.asset, test=test.id
+            )
+            if test.severity == "blocking":
+                blocked.append(reason)
+            elif test.severity == "degrading":
+                degraded.append(reason)
+    for age in freshness:
+        if age.state == "stale":
+            message = f"latest is {age.latest}, and at most {age.expected} old is promised"
+            degraded.append(StatusReason(code="stale", message=message, asset=age.asset))
+    for schema in schemas:
+        for drift in schema.drift:
+            degraded.append(StatusReason(code="schema-drift", message=drift, asset=schema.asset))
+    state: Literal["healthy", "degraded", "blocked"] = "blocked" if blocked else "degraded" if degraded else "healthy"
+    return ProductStatus(state=state, reasons=(*blocked, *degraded))

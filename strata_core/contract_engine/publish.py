@@ -1,0 +1,264 @@
+"""Publish: views, index and whatever other targets there are, all of them or none, with a promotion record (Seed 2,
+step 8).
+
+What is published is a *release*: a folder of files under the digest of their content. It is written whole, the record
+is appended (a create-if-absent: the one commit point, for all products at once), then the link `current` is turned to
+it in one rename. Who dies in between leaves either nothing, or a record whose release lies there complete; the next
+publication turns the link. Code: E160.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from ..contract.changes import Impact
+from ..diagnostics import Diagnostic, Span, StrataError
+from ..diagnostics.suggest import did_you_mean
+from ..digests import hexdigest
+from . import promotions
+from .candidate import Candidate
+from .merge_rules import canonical
+from .observe import Observations
+from .pipeline import Checked
+from .project import document, project, view_faults
+from .promotions import Promotion
+from .runtime_view import RuntimeView
+
+CURRENT = "current"
+RELEASES = "releases"
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What targets make files of: every product that is live or promoted now, with its view and its promotions."""
+
+    checked: Checked
+    views: Mapping[str, RuntimeView]
+    promotions: Mapping[str, Promotion]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A place that is published to: a name, and the files that it wants, by path below the release."""
+
+    name: str
+    files: Callable[[Publication], Mapping[str, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Who promotes, from which commit, with which version of this program, when."""
+
+    by: str
+    commit: str | None
+    engine_version: str
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What came of it: the promotions that were recorded now, and where the release lies."""
+
+    promoted: tuple[Promotion, ...]
+    release: Path
+    files: tuple[str, ...]
+
+
+def publish(
+    checked: Checked,
+    products: Sequence[str],
+    seen: Observations,
+    provenance: Provenance,
+    targets: Sequence[Target],
+    out: Path,
+) -> Published:
+    """Promote `products` (empty: all) and publish a release of everything that was ever promoted.
+
+    A product whose promoted contract did not change is published anew without a new promotion. Raises `StrataError`
+    E160 with everything that keeps a product from promotion, E093 where another publication came first.
+    """
+    chosen = _chosen(checked, products)
+    problems = [d for c in chosen for d in _obstacles(checked, c)]
+    if problems:
+        raise StrataError(*problems)
+    expected = promotions.head(checked.setting.promotions)
+    made = (_promotion(checked, c, provenance) for c in chosen)
+    fresh = [replace(p, number=expected + 1) for p in made if p is not None]
+    known = {**promotions.latest(checked.setting.promotions)[0], **{p.product: p for p in fresh}}
+    views: dict[str, RuntimeView] = {}
+    for id_, promotion in sorted(known.items()):
+        candidate = _promoted(checked, promotion, chosen)
+        views[id_] = project(
+            candidate, checked.parsed, seen, promotion, provenance.engine_version, provenance.now, _owners(checked)
+        )
+        problems += view_faults(views[id_], candidate)
+        problems += _failed_tests(views[id_], candidate, id_ in {p.product for p in fresh})
+    if problems:
+        raise StrataError(*problems)
+    publication = Publication(checked, views, known)
+    files = {path: content for target in targets for path, content in target.files(publication).items()}
+    release = _stage(out, files)
+    recorded: tuple[Promotion, ...] = ()
+    if fresh:
+        named = [replace(p, release=release.name) for p in fresh]
+        recorded = promotions.record(checked.setting.promotions, named, expected)
+    _turn(out, release)
+    return Published(recorded, release, tuple(sorted(files)))
+
+
+def _chosen(checked: Checked, products: Sequence[str]) -> list[Candidate]:
+    known = checked.collated.by_id()
+    for id_ in products:
+        if id_ not in known:
+            fix = did_you_mean(id_, known, f"products are {', '.join(known)}")
+            raise StrataError(Diagnostic("E073", f"there is no product `{id_}`", fix=fix))
+    return [known[id_] for id_ in products] if products else list(known.values())
+
+
+def _obstacles(checked: Checked, candidate: Candidate) -> Iterable[Diagnostic]:
+    """What was found in the product's own files and blocks it, and that it does."""
+    own = frozenset(candidate.inputs)
+    blocking = [d for d in checked.diagnostics if d.blocks and (d.span is None or d.span.file in own)]
+    if blocking or not candidate.sound:
+        yield from blocking
+        message = f"`{candidate.id}` cannot be promoted: {len(blocking)} findings block it"
+        yield Diagnostic("E160", message, Span(candidate.file, 1, 1, 1, 1), fix="mend them; nothing was published")
+
+
+def _failed_tests(view: RuntimeView, candidate: Candidate, promoted_now: bool) -> Iterable[Diagnostic]:
+    """A blocking test that was run and failed keeps a new version from promotion."""
+    for test in view.tests:
+        if promoted_now and test.severity == "blocking" and test.outcome in ("failed", "error"):
+            message = f"the blocking test `{test.id}` of `{view.id}` {test.outcome}: {test.message or 'see its result'}"
+            number = next(i for i, t in enumerate(candidate.contract.tests) if t.id == test.id)
+            yield candidate.finding("E160", message, ("tests", number), "repair the data, run it again and publish")
+
+
+def _promotion(checked: Checked, candidate: Candidate, provenance: Provenance) -> Promotion | None:
+    """The promotion of a candidate; None where the promoted contract says the same."""
+    before = checked.promotions.get(candidate.id)
+    if before is not None and canonical(before.contract) == canonical(candidate.data):
+        return None
+    verdict = checked.validated.compatibility[candidate.id]
+    digests = {i.path: i.digest for i in checked.inventory.inputs}
+    told = candidate.contract.compatibility
+    return Promotion(
+        candidate.id,
+        candidate.contract.version,
+        verdict.verdict.value,
+        json.loads(canonical(candidate.data)),
+        {p: digests[p] for p in candidate.inputs if p in digests},
+        tuple(a.model_dump(mode="json", exclude_none=True) for a in told.approvals) if told else (),
+        tuple(f"{c.short} {c.where}: {c.rule.id}" for c in verdict.changes if c.impact is not Impact.PATCH),
+        dict(verdict.tombstones) or (dict(before.tombstones) if before else {}),
+        provenance.by,
+        provenance.commit,
+        provenance.engine_version,
+        at=f"{provenance.now:%Y-%m-%dT%H:%M:%S}Z",
+    )
+
+
+def _promoted(checked: Checked, promotion: Promotion, chosen: Iterable[Candidate]) -> Candidate:
+    """What is served of a product: what is promoted now, else the promoted contract, whatever the file says by now."""
+    now = next((c for c in chosen if c.id == promotion.product), None)
+    if now is not None:
+        return now
+    inputs = tuple(promotion.inputs)
+    return Candidate(inputs[0] if inputs else "", promotion.product, promotion.contract, {}, True, (), inputs)
+
+
+def _owners(checked: Checked) -> Mapping[str, str]:
+    """The product of each table that one has."""
+    found: dict[str, str] = {}
+    for candidate in checked.collated.candidates:
+        if candidate.sound:
+            for asset in candidate.contract.assets:
+                found.setdefault(asset.ref or asset.id, candidate.id)
+    return found
+
+
+def _stage(out: Path, files: Mapping[str, bytes]) -> Path:
+    """The folder of a release, complete on disk. What has the same content is the same release."""
+    digest = hexdigest(*(part for path in sorted(files) for part in (path, files[path])))[:16]
+    place = out / RELEASES / digest
+    if place.is_dir():
+        return place
+    new = out / RELEASES / f".new-{secrets.token_hex(8)}"
+    try:
+        for path, content in files.items():
+            target = new / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with open(target, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            new.rename(place)
+    except OSError as error:
+        message = f"the release cannot be written to `{place}`: {error.strerror}"
+        raise StrataError(Diagnostic("E160", message, fix="free the place; nothing was published")) from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return place
+
+
+def _turn(out: Path, release: Path) -> None:
+    """`current` names the release from now on: one rename, which readers see before or after."""
+    link = out / f".{CURRENT}-{secrets.token_hex(8)}"
+    try:
+        link.symlink_to(Path(RELEASES) / release.name, target_is_directory=True)
+        os.replace(link, out / CURRENT)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            link.unlink()
+        message = f"`{out / CURRENT}` cannot be turned to the new release: {error.strerror}"
+        fix = "remove what stands in its place and publish again: the promotion is recorded"
+        raise StrataError(Diagnostic("E160", message, fix=fix)) from error
+
+
+def view_files(publication: Publication) -> Mapping[str, bytes]:
+    """The runtime views: `views/<domain>/<product>.json`."""
+    return {
+        f"views/{id_.replace('.', '/')}.json": _json(document(view)) for id_, view in sorted(publication.views.items())
+    }
+
+
+def index_files(publication: Publication) -> Mapping[str, bytes]:
+    """The discovery index: one entry per product, for search and for agents."""
+    products = [
+        {
+            "id": view.id,
+            "name": view.contract.name,
+            "version": view.version,
+            "layer": view.contract.layer,
+            "domain": view.contract.domain,
+            "owner": view.contract.owner.team,
+            "purpose": view.contract.purpose,
+            "status": view.contract.status,
+            "state": view.status.state,
+            "assets": [
+                {"id": a.id, "description": a.description, "columns": [c.name for c in a.columns]}
+                for a in view.contract.assets
+            ],
+            "upstream": sorted({e.product for e in view.lineage if e.product}),
+            "view": f"views/{id_.replace('.', '/')}.json",
+        }
+        for id_, view in sorted(publication.views.items())
+    ]
+    return {"index.json": _json({"apiVersion": "strata/v0", "kind": "DataProductIndex", "products": products})}
+
+
+def _json(value: object) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+TARGETS = (Target("views", view_files), Target("index", index_files))
+"""What is published to. The documentation adds itself here."""

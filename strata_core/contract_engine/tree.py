@@ -1,0 +1,187 @@
+"""Trees of files that contracts are discovered in: a folder on disk, and nothing outside of it.
+
+A tree names its files relative to its root, with `/`, and reads them. What git ignores is not in it, unless it is named
+itself; symbolic links that leave the tree, or lead in circles, are findings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from ..diagnostics import Diagnostic, Report, Severity, Span
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+NEVER = frozenset({".git", ".venv", ".strata", ".dagster", ".generated", "node_modules", "__pycache__", "dbt_packages"})
+"""Folders that hold nothing that a person wrote here."""
+_BLOCK = 1 << 20
+
+
+class Tree(Protocol):
+    """Files by their paths."""
+
+    def below(self, folder: str, report: Report) -> Iterator[str]:
+        """The paths of the files in `folder`, in order; none where there is no such folder."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder at `path`."""
+        ...
+
+    def size(self, path: str) -> int:
+        """The number of bytes of a file."""
+        ...
+
+    def read(self, path: str) -> bytes:
+        """The content of a file; raises `OSError`."""
+        ...
+
+    def digest(self, path: str) -> str:
+        """SHA-256 of a file's content, in hexadecimal digits; raises `OSError`."""
+        ...
+
+    def local(self, path: str) -> Path | None:
+        """Where the file lies on disk, for what is too large to be read at once; None where it does not."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FolderTree:
+    """The tree of a folder."""
+
+    root: Path
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder at `path`."""
+        return (self.root / path).exists()
+
+    def size(self, path: str) -> int:
+        """The number of bytes of a file."""
+        return (self.root / path).stat().st_size
+
+    def read(self, path: str) -> bytes:
+        """The content of a file."""
+        return (self.root / path).read_bytes()
+
+    def digest(self, path: str) -> str:
+        """SHA-256 of a file, read in blocks."""
+        sha = hashlib.sha256()
+        with open(self.root / path, "rb", buffering=0) as file:
+            while block := file.read(_BLOCK):
+                sha.update(block)
+        return sha.hexdigest()
+
+    def local(self, path: str) -> Path | None:
+        """Where the file lies."""
+        return self.root / path
+
+    def below(self, folder: str, report: Report) -> Iterator[str]:
+        """The files in `folder`, sorted, without what git ignores. E109 for links that are not followed."""
+        start = self.root / folder
+        if not start.is_dir():
+            return
+        ignores = list(_ignores_above(self.root, folder))
+        yield from self._walk(folder.rstrip("/") if folder != "." else "", ignores, report)
+
+    def _walk(self, folder: str, ignores: list[_Ignores], report: Report) -> Iterator[str]:
+        here = self.root / folder
+        found = _ignores_of(here, folder)
+        inside = [*ignores, found] if found else ignores
+        try:
+            with os.scandir(here) as entries:
+                listed = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            report(_unreadable(folder, error))
+            return
+        for entry in listed:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_symlink() and not _stays(entry, self.root, path, report):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in NEVER and not _ignored(f"{path}/", inside):
+                    yield from self._walk(path, inside, report)
+            elif entry.is_file() and not _ignored(path, inside):
+                yield path
+
+
+def _stays(entry: os.DirEntry[str], root: Path, path: str, report: Report) -> bool:
+    """Whether a symbolic link is one to a file inside the tree."""
+    try:
+        target = Path(entry.path).resolve(strict=True)
+    except (OSError, RuntimeError):
+        report(_link(path, "leads nowhere or in a circle"))
+        return False
+    if not target.is_relative_to(root.resolve()):
+        report(_link(path, "leaves the project"))
+        return False
+    if target.is_dir():
+        if Path(entry.path).parent.resolve().is_relative_to(target):
+            report(_link(path, "leads in a circle"))
+        return False
+    return True
+
+
+def _link(path: str, what: str) -> Diagnostic:
+    fix = "put a copy there, or name the folder that is meant in `[contract_engine] scan`"
+    message = f"the symbolic link {what}: it is not followed"
+    return Diagnostic("E109", message, Span(path, 1, 1, 1, 1), Severity.WARNING, fix=fix)
+
+
+def _unreadable(path: str, error: OSError) -> Diagnostic:
+    message = f"the folder cannot be read: {error.strerror}"
+    return Diagnostic("E100", message, Span(path, 1, 1, 1, 1), fix="give leave to read it, or leave it out of `scan`")
+
+
+@dataclass(frozen=True, slots=True)
+class _Ignores:
+    """A `.gitignore`: patterns for paths below `folder`, of which `skip` characters stand before the tree's root."""
+
+    folder: str
+    spec: GitIgnoreSpec
+
+
+def _ignores_of(folder: Path, path: str) -> _Ignores | None:
+    try:
+        text = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    from pathspec import GitIgnoreSpec  # where nothing is ignored it is not needed
+
+    return _Ignores(f"{path}/" if path else "", GitIgnoreSpec.from_lines(text.splitlines()))
+
+
+def _ignores_above(root: Path, folder: str) -> Iterator[_Ignores]:
+    """The `.gitignore` files of the folders that lead to `folder`, from the repository's root on."""
+    parts = [] if folder == "." else folder.strip("/").split("/")
+    above = []
+    for parent in root.resolve().parents if not (root / ".git").exists() else ():
+        above.append(parent)
+        if (parent / ".git").exists():
+            break
+    else:
+        above = []
+    for parent in reversed(above):
+        found = _ignores_of(parent, "")
+        if found:
+            # Paths below the root are given to it with what leads from the parent to the root before them.
+            yield _Ignores(f"^{root.resolve().relative_to(parent).as_posix()}/", found.spec)
+    for depth in range(len(parts)):
+        found = _ignores_of(root.joinpath(*parts[:depth]), "/".join(parts[:depth]))
+        if found:
+            yield found
+
+
+def _ignored(path: str, ignores: list[_Ignores]) -> bool:
+    """Whether git ignores `path`: the deepest file that says anything of it counts."""
+    for one in reversed(ignores):
+        below = one.folder[1:] + path if one.folder.startswith("^") else path[len(one.folder) :]
+        said = one.spec.check_file(below).include
+        if said is not None:
+            return said
+    return False

@@ -1,0 +1,117 @@
+"""Classification inheritance: a column made of a classified one is classified at least as high (Seed 2, step 4).
+
+Unless a transformation that an approver of the product approved lowers it. Origins come from `derived_from`, from
+compiled Strata models (where they are proven) and from lineage that was seen. Code: E150.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...diagnostics import Related, Report, Span
+from ..authored import ColumnContract
+from ..candidate import Candidate
+from ..collate import Collated
+from ..documents import Path
+from ..levels import Levels
+from ..parse.parsed import GeneratedColumn, Parsed
+from .references import split_ref
+
+Named = tuple[str, str]
+"""A table, as tools or contracts name it, and a column of it."""
+
+
+class Sensitivity:
+    """The label of each column that has one, and where that was said: of contracts, and of Strata's own."""
+
+    def __init__(self, collated: Collated, parsed: Parsed) -> None:
+        self.labels: dict[Named, tuple[str | None, Span]] = {}
+        self.columns: dict[Named, GeneratedColumn] = {}
+        for asset in parsed.generated:
+            for column in asset.columns:
+                for ref in asset.refs:
+                    self.columns.setdefault((ref, column.name), column)
+                    if column.classification is not None:
+                        label = (column.classification, column.span or asset.span)
+                        self.labels.setdefault((ref, column.name), label)
+        self.products: dict[tuple[str, str, str], tuple[str | None, Span]] = {}
+        for candidate in collated.candidates:
+            if not candidate.sound:
+                continue
+            for i, one in enumerate(candidate.contract.assets):
+                for j, promised in enumerate(one.columns):
+                    lowered = promised.derived_from is not None and promised.derived_from.lowers_classification
+                    if promised.classification is None and not lowered:
+                        continue
+                    said = (promised.classification, candidate.span(("assets", i, "columns", j, "classification")))
+                    self.products[candidate.id, one.id, promised.name] = said
+                    self.labels[one.ref or one.id, promised.name] = said
+
+    def origins(self, table: str, column: str) -> Iterator[tuple[Named, str | None, Span]]:
+        """The nearest classified columns that a column is made of; what was declassified hides what is behind it."""
+        known = self.columns.get((table, column))
+        waiting = [(o.table, o.column) for o in known.origins] if known else []
+        seen: set[Named] = set()
+        while waiting:
+            here = waiting.pop()
+            if here in seen:
+                continue
+            seen.add(here)
+            if here in self.labels:
+                yield here, *self.labels[here]
+                continue
+            behind = self.columns.get(here)
+            waiting += [(o.table, o.column) for o in behind.origins] if behind else []
+
+
+def check_inheritance(candidate: Candidate, sensitivity: Sensitivity, levels: Levels, report: Report) -> None:
+    """E150 for each column that is classified lower than what it is made of."""
+    contract = candidate.contract
+    approvers = frozenset(contract.owner.approvers)
+    for i, asset in enumerate(contract.assets):
+        for j, column in enumerate(asset.columns):
+            path: Path = ("assets", i, "columns", j)
+            sources: dict[str, tuple[str | None, Span]] = {}
+            for ref in column.derived_from.columns if column.derived_from else ():
+                product, table, name = split_ref(ref)
+                said = sensitivity.products.get((product or contract.id, table, name))
+                if said is not None:
+                    sources[f"{product + '/' if product else ''}{table}.{name}"] = said
+            for (table, name), label, span in sensitivity.origins(asset.ref or asset.id, column.name):
+                sources.setdefault(f"{table}.{name}", (label, span))
+            _check(candidate, f"{asset.id}.{column.name}", column, path, sources, levels, approvers, report)
+
+
+def _check(
+    candidate: Candidate,
+    name: str,
+    column: ColumnContract,
+    path: Path,
+    sources: Mapping[str, tuple[str | None, Span]],
+    levels: Levels,
+    approvers: frozenset[str],
+    report: Report,
+) -> None:
+    own = levels.rank(column.classification)
+    higher = {s: said for s, said in sorted(sources.items()) if levels.rank(said[0]) > own}
+    if not higher:
+        return
+    source, (label, span) = max(higher.items(), key=lambda item: levels.rank(item[1][0]))
+    declared = column.derived_from
+    said = f"as `{column.classification}`" if column.classification else "not"
+    message = f"`{name}` is made of `{source}`, which is `{label}`, and is classified {said}"
+    fix = f"write `classification: {label}`"
+    if declared is not None and declared.lowers_classification:
+        if declared.transformation is None:
+            fix = "say by what it is lowered: `derived_from: {transformation: …}`"
+        elif declared.approved_by is None:
+            fix = f"let an approver allow it: `derived_from: {{approved_by: {next(iter(sorted(approvers)), '…')}}}`"
+        elif approvers and declared.approved_by not in approvers:
+            message = f"{message}; `{declared.approved_by}` is none of the owner's approvers"
+            fix = f"let {' or '.join(sorted(approvers))} approve it"
+        else:
+            return
+    else:
+        fix += ", or declare an approved transformation with `derived_from: {lowers_classification: true, …}`"
+    related = (Related(span, f"classified as `{label}` here"),)
+    report(candidate.finding("E150", message, path, fix, related=related))

@@ -1,0 +1,246 @@
+"""Tests of a contract: can they be what they say? Nothing is run here (Seed 2, step 5).
+
+SQL is one read-only statement over the product's assets, dbt tests are in the manifest, expectations fit their columns,
+a custom one is typed by the Strata compiler. Codes: E140 (SQL), E141 (dbt), E142 (expectation), E143 (an executor that
+is not there, as `[contract_engine] unsupported_executors` says).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+from ...contract.ages import parse_age
+from ...diagnostics import Diagnostic, Report, Severity
+from ...diagnostics.suggest import did_you_mean
+from ...types import Bool, Date, Decimal, Float64, Int64, Money, String, Timestamp, ValueType
+from ...types.spelling import TypeSpellingError, parse_type
+from ..authored import Asset, DbtTest, ExpectationTest, SqlTest
+from ..candidate import Candidate
+from ..documents import Path
+from ..parse.parsed import Parsed
+
+DIALECTS = frozenset({"duckdb"})
+"""Dialects of SQL that the embedded engine runs."""
+_NUMBERS = (Int64, Float64, Decimal, Money)
+
+
+def check_tests(candidate: Candidate, parsed: Parsed, unsupported: str, report: Report) -> None:
+    """E140 to E143 of one contract's tests."""
+    contract = candidate.contract
+    assets = {a.id: a for a in contract.assets}
+    for i, test in enumerate(contract.tests):
+        path: Path = ("tests", i)
+        match test:
+            case SqlTest():
+                for message, fix in sql_faults(test.sql, test.dialect or "duckdb", contract.assets):
+                    report(candidate.finding("E140", message, (*path, "sql"), fix))
+                if test.dialect is not None and test.dialect not in DIALECTS:
+                    report(_unsupported(candidate, f"SQL of `{test.dialect}`", (*path, "dialect"), unsupported))
+            case DbtTest():
+                _check_dbt(candidate, test, parsed, path, unsupported, report)
+            case ExpectationTest() if test.asset in assets:
+                for message, where, fix in expectation_faults(test, assets[test.asset]):
+                    report(candidate.finding("E142", message, (*path, "expectation", *where), fix))
+
+
+def _unsupported(candidate: Candidate, what: str, path: Path, unsupported: str) -> Diagnostic:
+    severity = Severity.ERROR if unsupported == "error" else Severity.WARNING
+    fix = "run it elsewhere and hand in its result, or set `[contract_engine] unsupported_executors`"
+    return candidate.finding("E143", f"nothing here runs {what}: the test is not run", path, fix, severity=severity)
+
+
+def sql_faults(sql: str, dialect: str, assets: Iterable[Asset]) -> Iterator[tuple[str, str]]:
+    """What keeps `sql` from being one read-only statement over `assets`, with the way out."""
+    import sqlglot  # 100 ms, which contracts without SQL do not pay
+    from sqlglot import exp
+
+    names = {name.casefold() for asset in assets for name in (asset.id, asset.ref or asset.id)}
+    try:
+        statements = [s for s in sqlglot.parse(sql, read=dialect) if s is not None]
+    except ValueError:
+        yield f"there is no SQL dialect `{dialect}`", f"dialects are for instance {', '.join(sorted(DIALECTS))}"
+        return
+    except sqlglot.errors.SqlglotError as error:
+        told_of: list[dict[str, str]] = getattr(error, "errors", [])
+        first = told_of[0] if told_of else {}
+        at = f" (line {first['line']}, column {first['col']} of it)" if first.get("line") else ""
+        told = first.get("description") or str(error).splitlines()[0]
+        yield f"this is no SQL: {told}{at}", "write one SELECT that returns the rows that are wrong"
+        return
+    except RecursionError:
+        yield "the SQL nests too deep", "write one SELECT that returns the rows that are wrong"
+        return
+    if len(statements) != 1:
+        yield f"there are {len(statements)} statements", "a test is one SELECT: make several tests of it"
+        return
+    (statement,) = statements
+    if not isinstance(statement, exp.Query):
+        yield f"a {statement.key.upper()} is no test: it would change something", "write one SELECT"
+        return
+    writes = next(statement.find_all(exp.DML, exp.DDL, exp.Command, exp.Into, exp.Lock), None)
+    if writes is not None and not isinstance(writes, exp.Query):
+        yield f"the query holds a {writes.key.upper()}: a test only reads", "write one SELECT without it"
+    for called in statement.find_all(exp.Func):
+        name = called.name.casefold() if isinstance(called, exp.Anonymous) else called.sql_name().casefold()
+        as_table = isinstance(called.parent, exp.Table) and not isinstance(called, exp.GenerateSeries | exp.Unnest)
+        if as_table or name in _READS_ELSEWHERE:
+            yield f"`{name}` reads what is no asset of the product", "name its assets alone"
+            return
+    ctes = {cte.alias.casefold() for cte in statement.find_all(exp.CTE)}
+    for table in statement.find_all(exp.Table):
+        name = ".".join(p.name for p in table.parts) if table.name else ""
+        if name and name.casefold() not in names and not (len(table.parts) == 1 and name.casefold() in ctes):
+            fix = did_you_mean(name, names, f"its assets are {', '.join(sorted(names))}")
+            yield f"`{name}` is no asset of the product", fix
+
+
+_READS_ELSEWHERE = frozenset({"getenv", "getvariable", "current_setting", "read_text", "read_blob", "glob", "query"})
+"""Functions of a value that tell of the machine and not of the rows."""
+
+
+def _check_dbt(
+    candidate: Candidate, test: DbtTest, parsed: Parsed, path: Path, unsupported: str, report: Report
+) -> None:
+    known = [t for file in parsed.files for t in file.tests]
+    if not any(file.kind == "dbt manifest" for file in parsed.files):
+        report(_unsupported(candidate, f"the dbt test `{test.ref}`: there is no manifest", (*path, "ref"), unsupported))
+        return
+    names = {n for t in known for n in (t.name, t.unique_id)}
+    if test.ref not in names:
+        fix = did_you_mean(test.ref, {t.name for t in known}, "name a test of the manifest, or run `dbt parse`")
+        report(candidate.finding("E141", f"dbt knows no test `{test.ref}`", (*path, "ref"), fix))
+
+
+Fault = tuple[str, Path, str]
+
+
+def expectation_faults(test: ExpectationTest, asset: Asset) -> Iterator[Fault]:
+    """What keeps an expectation from being asked of `asset`: a message, the place in it, and the way out."""
+    expectation = test.expectation
+    columns = {c.name: c for c in asset.columns}
+    if columns:
+        named = [("columns", n) for n in getattr(expectation, "columns", ())]
+        named += [("column", expectation.column)] if hasattr(expectation, "column") else []
+        for k, (field, name) in enumerate(named):
+            if name not in columns:
+                place: Path = (field, k) if field == "columns" else (field,)
+                fix = did_you_mean(name, columns, f"columns are {', '.join(list(columns)[:12])}")
+                yield f"`{asset.id}` has no column `{name}`", place, fix
+    kind = _type(asset, getattr(expectation, "column", None))
+    match expectation.type:
+        case "range":
+            yield from _range_faults(expectation.min, expectation.max, kind)
+        case "row_count":
+            low, high = expectation.min, expectation.max
+            if low is None and high is None:
+                yield "a row count has a `min`, a `max` or both", (), "add one of them"
+            elif low is not None and high is not None and low > high:
+                yield f"no number is between {low} and {high}", ("min",), "swap the two"
+        case "regex":
+            if kind is not None and not isinstance(kind, String):
+                yield f"a pattern is for texts, and the column is {kind}", ("column",), "name a column of texts"
+            try:
+                re.compile(expectation.pattern)
+            except re.error as error:
+                yield f"this is no pattern: {error}", ("pattern",), "correct it; escape what is meant as it stands"
+        case "freshness":
+            if kind is not None and not isinstance(kind, Date | Timestamp):
+                fix = "name a date or timestamp column"
+                yield f"an age is told from a date or timestamp, and the column is {kind}", ("column",), fix
+            if parse_age(expectation.max_age) is None:
+                yield "an age has a limit", ("max_age",), "write for instance `24h`"
+        case "accepted_values":
+            for k, value in enumerate(expectation.values):
+                if kind is not None and not _fits(value, kind):
+                    fix = f"write values of {kind}"
+                    yield f"`{value}` is no value of {kind}", ("values", k), fix
+        case "referential":
+            if len(expectation.columns) != len(expectation.to):
+                counts = f"{len(expectation.columns)} columns, and {len(expectation.to)} to find them in"
+                yield f"there are {counts}", ("to",), "name one for each"
+            elif len({ref.rpartition("/")[0] + ref.rpartition("/")[2].partition(".")[0] for ref in expectation.to}) > 1:
+                yield "the columns to find values in are of several assets", ("to",), "name columns of one asset"
+        case "custom":
+            yield from _custom_faults(expectation.expression, asset)
+
+
+def _type(asset: Asset, column: str | None) -> ValueType | None:
+    spelled = next((c.type for c in asset.columns if c.name == column), None)
+    try:
+        return parse_type(spelled) if spelled else None
+    except TypeSpellingError:
+        return None
+
+
+def _range_faults(low: object, high: object, kind: ValueType | None) -> Iterator[Fault]:
+    if low is None and high is None:
+        yield "a range has a `min`, a `max` or both", (), "add one of them"
+        return
+    for name, value in (("min", low), ("max", high)):
+        if value is not None and kind is not None and not _fits(value, kind):
+            yield f"`{value}` is no value of {kind}", (name,), f"write a value of {kind}"
+            return
+    if kind is not None and not isinstance(kind, (*_NUMBERS, Date, Timestamp)):
+        yield f"a range is for numbers, dates and timestamps, and the column is {kind}", ("column",), "name another"
+    elif low is not None and high is not None and type(low) is type(high) and low > high:  # type: ignore[operator]
+        yield f"nothing is between {low} and {high}", ("min",), "swap the two"
+
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z?)?")
+
+
+def _fits(value: object, kind: ValueType) -> bool:
+    match kind:
+        case Bool():
+            return isinstance(value, bool)
+        case Int64():
+            return isinstance(value, int) and not isinstance(value, bool)
+        case Float64() | Decimal() | Money():
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case Date() | Timestamp():
+            return isinstance(value, str) and _DAY.fullmatch(value) is not None
+        case String():
+            return isinstance(value, str)
+        case _:
+            return True
+
+
+def _custom_faults(expression: str, asset: Asset) -> Iterator[Fault]:
+    """What the Strata compiler says of a condition over the asset's columns."""
+    from ...analysis import compile_project  # the compiler, which other tests do without
+    from ...language.parser import parse_module
+
+    if not asset.columns or any(c.type is None for c in asset.columns):
+        return
+    # One line, so that nothing in the expression can begin a statement of its own.
+    condition = " ".join(expression.split())
+    text = f"{_source(asset)}\nmodel checked {{\n  from checked_rows\n  filter {condition}\n}}\n"
+    module = parse_module(text, "expression")
+    found: list[Diagnostic] = [*module.diagnostics]
+    if not any(d.blocks for d in found):
+        if [len(getattr(d, "statements", ())) for d in module.module.declarations] != [0, 2]:
+            yield "this is no single condition", ("expression",), "write one condition over the columns"
+            return
+        found += compile_project([module.module]).diagnostics
+    for diagnostic in found:
+        if diagnostic.blocks:
+            yield (
+                f"{diagnostic.message} ({diagnostic.code})",
+                ("expression",),
+                diagnostic.fix or "correct the condition",
+            )
+            return
+
+
+def _source(asset: Asset) -> str:
+    columns = "".join(
+        f"    {_quoted(c.name)}: {c.type}{' nonnull' if c.nullable is False or c.primary_key else ''},\n"
+        for c in asset.columns
+    )
+    return f'source checked_rows(csv: "rows.csv") {{\n  columns: {{\n{columns}  }}\n}}'
+
+
+def _quoted(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else json.dumps(name)

@@ -1,0 +1,248 @@
+"""What people really get wrong: each is told at its place, and hides nothing else (issue 6, "Bad input")."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from strata_core.contract_engine.yaml_text import MOST_BYTES, read_yaml
+from strata_core.diagnostics import Diagnostic
+
+from .projects import ORDERS, PLACE, checked, told
+
+GOOD = {"contracts/shop/returns/contract.yaml": ORDERS.replace("shop.orders", "shop.returns")}
+
+WRONG = [
+    ("bad indentation", ORDERS + "purpose: a\n  b: c\n", "E101", 17, 4),
+    ("tabs", ORDERS + "usage:\n\tintended: [a]\n", "E101", 17, 1),
+    ("a quote that is not closed", ORDERS + "purpose: 'a\n", "E101", 17, 1),
+    ("duplicate keys", ORDERS + "name: Again\n", "E102", 16, 1),
+    ("an alias that holds itself", ORDERS + "extensions:\n  a: &a [*a]\n", "E103", 17, 6),
+    ("a wrong type", ORDERS.replace("name: Orders", "name: [Orders]"), "E105", 4, 7),
+    ("a Norway boolean", ORDERS.replace("primary_key: true", "primary_key: yes"), "E105", 14, 52),
+    ("an unquoted version", ORDERS.replace("0.1.0", "1.0"), "E105", 5, 10),
+    ("a version of two parts", ORDERS.replace("0.1.0", '"1.0"'), "E107", 5, 10),
+    ("an unknown field", ORDERS + "purpos: a\n", "E104", 16, 1),
+    ("a missing owner", ORDERS.replace("owner: {team: orders, approvers: [head-of-orders]}\n", ""), "E106", 1, 1),
+    ("an empty value", ORDERS + "purpose:\n", "E105", 16, 9),
+    ("an enum that is no list", ORDERS + "      - {name: s, type: string, enum: a}\n", "E105", 16, 39),
+    (
+        "a dangling asset",
+        ORDERS + "agent_permissions: [{agent: a, actions: [read], assets: [odrers]}]\n",
+        "E122",
+        16,
+        58,
+    ),
+    ("an upstream that is not there", ORDERS + "lineage: {upstream: [{product: shop.carts}]}\n", "E122", 16, 32),
+    ("a type that is none", ORDERS.replace("int64", "bigint"), "E072", 14, 32),
+    ("an absolute path as id", ORDERS.replace("id: shop.orders", "id: /etc/passwd"), "E107", 3, 5),
+    ("a path out of the tree as id", ORDERS.replace("id: shop.orders", "id: ../../x"), "E107", 3, 5),
+    (
+        "several statements",
+        ORDERS + "tests: [{id: t, kind: sql, severity: blocking, sql: 'select 1; select 2'}]\n",
+        "E140",
+        16,
+        53,
+    ),
+    ("a write", ORDERS + "tests: [{id: t, kind: sql, severity: blocking, sql: 'drop table orders'}]\n", "E140", 16, 53),
+    (
+        "another table",
+        ORDERS + "tests: [{id: t, kind: sql, severity: blocking, sql: 'select 1 from carts'}]\n",
+        "E140",
+        16,
+        53,
+    ),
+    (
+        "a file function",
+        ORDERS + "tests: [{id: t, kind: sql, severity: blocking, sql: \"from read_csv('/etc/passwd')\"}]\n",
+        "E140",
+        16,
+        53,
+    ),
+    ("a list as the whole file", "- a\n- b\n", "E105", 1, 1),
+    ("an empty file", "", "E106", 1, 1),
+    ("no UTF-8", "name: caf\xe9\n".encode("latin-1"), "E100", 1, 10),
+    ("a control character", "name: a\x00b\n", "E101", 1, 8),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "line", "column"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
+def test_what_is_wrong_is_told_at_its_place(
+    tmp_path: Path, text: str | bytes, code: str, line: int, column: int
+) -> None:
+    found = checked(tmp_path, {PLACE: text, **GOOD})
+    assert f"{code} {PLACE}:{line}:{column}" in [" ".join(told_at(d)) for d in found.diagnostics]
+    assert {d.span.file for d in found.diagnostics if d.span} == {PLACE}
+    assert all(d.fix for d in found.diagnostics)
+    assert "shop.returns" in found.validated.compatibility
+
+
+def told_at(diagnostic: Diagnostic) -> tuple[str, str]:
+    return diagnostic.code, str(diagnostic.span)
+
+
+def test_the_fix_says_what_would_be_accepted() -> None:
+    """Words of YAML 1.1 and numbers that were texts."""
+    found: list[Diagnostic] = []
+    text = ORDERS.replace("0.1.0", "1.10").replace("primary_key: true", "primary_key: no")
+    from strata_core.contract_engine.schemas import AUTHORED
+    from strata_core.contract_engine.shapes import shaped
+
+    document = read_yaml("c.yaml", text.encode(), found.append)
+    assert document is not None
+    shaped(document, AUTHORED, found.append)
+    assert [d.fix for d in found] == [
+        'put it in quotes: `"1.10"`',
+        "write `false`: YAML 1.2 knows no other words for it",
+    ]
+
+
+def test_yaml_is_read_by_the_core_schema_of_1_2() -> None:
+    text = (
+        "a: no\nb: 1:30\nc: 012\nd: 1.10\ne: 0o17\nf: 0x1F\ng: ~\nh: TRUE\ni: 1e3\nj: NO\nk: '1'\nl: 1_000\nm: .inf\n"
+    )
+    document = read_yaml("c.yaml", text.encode(), lambda d: pytest.fail(str(d)))
+    assert document is not None
+    assert document.data == {
+        "a": "no",
+        "b": "1:30",
+        "c": 12,
+        "d": 1.1,
+        "e": 15,
+        "f": 31,
+        "g": None,
+        "h": True,
+        "i": 1000.0,
+        "j": "NO",
+        "k": "1",
+        "l": "1_000",
+        "m": float("inf"),
+    }
+    assert document.written[("c",)] == "012"
+    assert document.written[("d",)] == "1.10"
+
+
+def test_an_alias_bomb_is_told_at_once() -> None:
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True):
+        lines.append(f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]")
+    found: list[Diagnostic] = []
+    assert read_yaml("c.yaml", "\n".join(lines).encode(), found.append) is None
+    assert [d.code for d in found] == ["E103"]
+
+
+def test_a_file_of_100_megabytes_is_not_read(tmp_path: Path) -> None:
+    huge = tmp_path / PLACE
+    huge.parent.mkdir(parents=True)
+    with open(huge, "wb") as file:
+        file.truncate(100 * 1024 * 1024)
+    assert told(tmp_path, GOOD) == [f"E100 {PLACE}:1:1"]
+    assert huge.stat().st_size > MOST_BYTES
+
+
+def test_two_contracts_for_one_id(tmp_path: Path) -> None:
+    found = checked(tmp_path, {PLACE: ORDERS, "contracts/shop/carts/contract.yaml": ORDERS})
+    first, second = (d for d in found.diagnostics)
+    assert [told_at(d) for d in (first, second)] == [
+        ("E115", "contracts/shop/carts/contract.yaml:3:5"),
+        ("E113", f"{PLACE}:3:5"),
+    ]
+    assert str(second.related[0].span) == "contracts/shop/carts/contract.yaml:3:5"
+
+
+def test_products_in_a_circle(tmp_path: Path) -> None:
+    made_of = "lineage: {{upstream: [{{product: shop.{}}}]}}\n"
+    files = {
+        f"contracts/shop/{name}/contract.yaml": ORDERS.replace("shop.orders", f"shop.{name}") + made_of.format(upstream)
+        for name, upstream in (("a", "b"), ("b", "c"), ("c", "a"), ("d", "a"))
+    }
+    (found,) = checked(tmp_path, files).diagnostics
+    assert found.code == "E123"
+    assert "shop.a → shop.b → shop.c → shop.a" in found.message
+
+
+FRAGMENTS = [
+    ("no target", "columns: [{name: amount}]\n", "E110 models/x.contract.yaml:1:1"),
+    ("a product that is not there", "product: shop.odrers\n", "E112 models/x.contract.yaml:1:10 product"),
+    ("an asset that is not there", "product: shop.orders\nasset: carts\n", "E112 models/x.contract.yaml:2:8 asset"),
+    ("an asset of nobody", "asset: carts\n", "E112 models/x.contract.yaml:1:8 asset"),
+    ("two targets", "asset: orders\n", "E111 models/x.contract.yaml:1:8 asset"),
+    ("an unknown field", "product: shop.orders\nowner: {team: a}\n", "E104 models/x.contract.yaml:2:1 owner"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), [f[1:] for f in FRAGMENTS], ids=[f[0] for f in FRAGMENTS])
+def test_fragments_without_one_target(tmp_path: Path, text: str, expected: str) -> None:
+    assert told(tmp_path, {PLACE: ORDERS, **GOOD, "models/x.contract.yaml": text}) == [expected]
+
+
+def test_a_fragment_at_one_model_that_names_another(tmp_path: Path) -> None:
+    contract = ORDERS + "  - {id: carts, kind: dbt_model}\n"
+    yml = "models:\n  - name: carts\n    meta:\n      contract: {asset: orders}\n"
+    assert told(tmp_path, {PLACE: contract, "models/s.yml": yml}) == ["E111 models/s.yml:4:25 asset"]
+
+
+def test_a_truncated_manifest(tmp_path: Path) -> None:
+    manifest = json.dumps({"metadata": {"dbt_schema_version": "https://x/dbt/manifest/v12.json"}, "nodes": {"a": {}}})
+    toml = '[dbt]\nmanifest = "manifest.json"\n'
+    found = checked(tmp_path, {PLACE: ORDERS, "manifest.json": manifest[:-8]}, toml)
+    assert [told_at(d) for d in found.diagnostics] == [("E108", f"manifest.json:1:{len(manifest) - 8 + 1}")]
+    assert "shop.orders" in found.validated.compatibility
+
+
+@pytest.mark.parametrize("version", ["v9", "v13", "v0"])
+def test_a_manifest_of_an_unknown_version(tmp_path: Path, version: str) -> None:
+    manifest = json.dumps(
+        {"metadata": {"dbt_schema_version": f"https://schemas.getdbt.com/dbt/manifest/{version}.json"}}
+    )
+    toml = '[dbt]\nmanifest = "manifest.json"\n'
+    assert told(tmp_path, {PLACE: ORDERS, "manifest.json": manifest}, toml) == ["E108 manifest.json:1:1"]
+
+
+@pytest.mark.parametrize("entry", ["../elsewhere", "/etc", "a/../../b", "C:/x"])
+def test_paths_out_of_the_project(tmp_path: Path, entry: str) -> None:
+    toml = f'[contract_engine]\nscan = ["{entry}"]\n'
+    assert told(tmp_path, {PLACE: ORDERS}, toml) == ["E109 strata.toml:4:1 contract_engine.scan"]
+
+
+def test_symbolic_links_that_leave_or_circle(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "x.contract.yaml").write_text("product: shop.orders\nasset: nowhere\n")
+    (project / "models" / "deep").mkdir(parents=True)
+    (project / "models" / "out").symlink_to(tmp_path / "elsewhere")
+    (project / "models" / "file.contract.yaml").symlink_to(tmp_path / "elsewhere" / "x.contract.yaml")
+    (project / "models" / "deep" / "up").symlink_to(project / "models")
+    (project / "models" / "self").symlink_to(project / "models" / "self")
+    assert told(project, {PLACE: ORDERS}) == [
+        "E109 models/deep/up:1:1",
+        "E109 models/file.contract.yaml:1:1",
+        "E109 models/out:1:1",
+        "E109 models/self:1:1",
+    ]
+
+
+def test_a_file_that_may_not_be_read_hides_no_other(tmp_path: Path) -> None:
+    (tmp_path / PLACE).parent.mkdir(parents=True)
+    (tmp_path / PLACE).mkdir()
+    found = checked(tmp_path, GOOD)
+    assert "shop.returns" in found.validated.compatibility
+
+
+def test_python_that_would_have_to_be_run_is_not_run(tmp_path: Path) -> None:
+    python = """\
+    from dagster import asset
+
+    raise SystemExit("this file was run")
+
+    @asset(metadata={"contract": {"product": PRODUCT}})
+    def orders(): ...
+    """
+    assert told(tmp_path, {PLACE: ORDERS, "models/a.py": python}) == ["E110 models/a.py:5:42"]
+
+
+def test_python_that_is_none(tmp_path: Path) -> None:
+    python = "@asset(metadata={'contract': {}})\ndef orders(:\n"
+    assert [t.split()[0] for t in told(tmp_path, {PLACE: ORDERS, "models/a.py": python})] == ["E101"]

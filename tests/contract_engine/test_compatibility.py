@@ -1,0 +1,238 @@
+"""The rules of compatibility, one by one and together (Seed 2, "Compatibility Rules")."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from strata_core.contract.changes import Impact
+from strata_core.contract_engine.candidate import Candidate
+from strata_core.contract_engine.compatibility import Compatibility, ProductChange, Verdict, classify, compare
+from strata_core.contract_engine.compatibility.examples import BASE, EXAMPLES
+from strata_core.contract_engine.compatibility.rules import ALL_RULES
+from strata_core.contract_engine.levels import Levels
+from strata_core.contract_engine.promotions import Promotion
+from strata_core.contract_engine.schemas import AUTHORED
+from strata_core.contract_engine.shapes import valid
+from strata_core.planning.config import ClassificationConfig
+
+LEVELS = Levels(ClassificationConfig())
+
+
+def candidate(data: Mapping[str, Any]) -> Candidate:
+    assert valid(dict(data), AUTHORED), data
+    return Candidate("contract.yaml", data["id"], data, {}, True)
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[ProductChange, ...]:
+    return compare(candidate(before), candidate(after), LEVELS)
+
+
+def test_every_rule_has_an_example() -> None:
+    assert EXAMPLES.keys() == ALL_RULES.keys()
+
+
+@pytest.mark.parametrize("rule", EXAMPLES)
+def test_seed2_compatibility_an_example_raises_its_rule(rule: str) -> None:
+    before, after, _ = EXAMPLES[rule].contracts()
+    assert [c.rule.id for c in changes(before, after)] == [rule]
+
+
+@pytest.mark.parametrize("rule", EXAMPLES)
+def test_seed2_compatibility_the_other_change_does_not_raise_the_rule(rule: str) -> None:
+    before, _, instead = EXAMPLES[rule].contracts()
+    assert rule not in [c.rule.id for c in changes(before, instead)]
+
+
+@pytest.mark.parametrize("rule", EXAMPLES)
+def test_nothing_changes_from_a_contract_to_itself(rule: str) -> None:
+    before, after, _ = EXAMPLES[rule].contracts()
+    assert changes(before, copy.deepcopy(before)) == ()
+    assert changes(after, copy.deepcopy(after)) == ()
+
+
+IMPACTS = {
+    # The design's table, row by row (`contract-engine.md`, "Compatibility").
+    "column-removed": Impact.MAJOR,
+    "asset-removed": Impact.MAJOR,
+    "column-renamed": Impact.MAJOR,
+    "column-aliased": Impact.MINOR,
+    "column-added": Impact.MINOR,
+    "type-narrowed": Impact.MAJOR,
+    "type-widened": Impact.MINOR,
+    "nonnull-dropped": Impact.MAJOR,
+    "nonnull-added": Impact.MINOR,
+    "enum-widened": Impact.MAJOR,
+    "enum-narrowed": Impact.MINOR,
+    "key-changed": Impact.MAJOR,
+    "unique-dropped": Impact.MAJOR,
+    "freshness-loosened": Impact.MAJOR,
+    "product-freshness-loosened": Impact.MAJOR,
+    "blocking-test-removed": Impact.MAJOR,
+    "blocking-test-loosened": Impact.MAJOR,
+    "blocking-test-demoted": Impact.MAJOR,
+    "classification-dropped": Impact.MAJOR,
+    "classification-lowered": Impact.MAJOR,
+    "mask-weakened": Impact.MAJOR,
+    "masking-dropped": Impact.MAJOR,
+    "classification-raised": Impact.MINOR,
+    "retention-cut": Impact.MAJOR,
+    "availability-cut": Impact.MAJOR,
+    "partitioning-changed": Impact.MINOR,
+    "partitioning-moved": Impact.MAJOR,
+    "asset-moved": Impact.MAJOR,
+    "grain-changed": Impact.REVIEW,
+    "meaning-changed": Impact.REVIEW,
+    "usage-prohibited": Impact.MAJOR,
+    "agent-widened": Impact.MAJOR,
+    "agent-narrowed": Impact.MAJOR,
+    "owner-changed": Impact.PATCH,
+    "status-deprecated": Impact.MINOR,
+    "test-changed": Impact.REVIEW,
+    "description-changed": Impact.PATCH,
+    "text-changed": Impact.PATCH,
+    "sunset-earlier": Impact.MAJOR,
+}
+
+
+@pytest.mark.parametrize(("rule", "impact"), IMPACTS.items())
+def test_seed2_compatibility_class_of_a_change(rule: str, impact: Impact) -> None:
+    before, after, _ = EXAMPLES[rule].contracts()
+    assert [c.impact for c in changes(before, after)] == [impact]
+
+
+def test_touching_a_protected_column_breaks() -> None:
+    before, after, _ = EXAMPLES["type-widened"].contracts()
+    for contract in (before, after):
+        contract["assets"][0]["columns"][1]["protected"] = True
+    assert [(c.rule.id, c.impact) for c in changes(before, after)] == [("type-widened", Impact.MAJOR)]
+
+
+# -- the version and what a breaking change needs --
+
+
+def judged(before: Mapping[str, Any], after: Mapping[str, Any], **promotion: Any) -> Compatibility:
+    promoted = Promotion("shop.orders", before["version"], "", dict(before), number=1, **promotion)
+    old = candidate(before)
+    return classify(candidate(after), promoted, changes(before, after), old.contract)
+
+
+def at(contract: Mapping[str, Any], version: str, **fields: Any) -> dict[str, Any]:
+    return {**copy.deepcopy(dict(contract)), "version": version, **fields}
+
+
+def codes(outcome: Compatibility) -> list[str]:
+    return [d.code for d in outcome.diagnostics]
+
+
+WIDER = EXAMPLES["type-widened"].contracts()[1]
+NARROWER = EXAMPLES["type-narrowed"].contracts()[1]
+
+
+@pytest.mark.parametrize(
+    ("after", "verdict", "found"),
+    [
+        (at(BASE, "1.0.0"), Verdict.PATCH, []),
+        (at(BASE, "1.0.1"), Verdict.PATCH, []),
+        (at(BASE, "0.9.0"), Verdict.PATCH, ["E130"]),
+        (at(BASE, "1.0.0-rc.1"), Verdict.PATCH, ["E130"]),
+        (at(BASE, "1.0.0", purpose="to bill"), Verdict.PATCH, ["E130"]),
+        (at(BASE, "1.0.1", purpose="to bill"), Verdict.PATCH, []),
+        (at(WIDER, "1.0.1"), Verdict.MINOR, ["E130"]),
+        (at(WIDER, "1.1.0"), Verdict.MINOR, []),
+        (at(WIDER, "2.0.0"), Verdict.MINOR, []),
+        (at(NARROWER, "1.1.0"), Verdict.MAJOR, ["E130", "E131", "E131", "E131", "E131"]),
+        (at(NARROWER, "2.0.0"), Verdict.MAJOR, ["E131", "E131", "E131", "E131"]),
+    ],
+)
+def test_seed2_the_version_covers_the_changes(after: dict[str, Any], verdict: Verdict, found: list[str]) -> None:
+    outcome = judged(BASE, after)
+    assert (outcome.verdict, codes(outcome)) == (verdict, found)
+
+
+def approved(kind: str, *fingerprints: str, by: str = "head-of-orders") -> dict[str, Any]:
+    return {
+        "approvals": [{"kind": kind, "by": by, "at": "2026-11-30", "changes": list(fingerprints)}],
+        "consumer_impact": "reports round",
+        "migration_notes": "read amount as decimal(8,2)",
+        "deprecation": {"announced": "2026-11-30", "sunset": "2027-01-31"},
+    }
+
+
+def test_seed2_a_breaking_change_with_all_that_it_needs_passes() -> None:
+    (change,) = changes(BASE, NARROWER)
+    assert codes(judged(BASE, at(NARROWER, "2.0.0", compatibility=approved("owner", change.short)))) == []
+
+
+@pytest.mark.parametrize("missing", ["consumer_impact", "migration_notes", "deprecation", "approvals"])
+def test_seed2_each_thing_that_a_breaking_change_needs_is_asked_for(missing: str) -> None:
+    (change,) = changes(BASE, NARROWER)
+    told = approved("owner", change.short)
+    del told[missing]
+    (found,) = judged(BASE, at(NARROWER, "2.0.0", compatibility=told)).diagnostics
+    assert (found.code, found.blocks) == ("E131", True)
+    assert missing in (found.fix or "")
+
+
+def test_an_approval_holds_in_every_commit_that_leaves_the_change_as_it_is() -> None:
+    (change,) = changes(BASE, NARROWER)
+    later = at(NARROWER, "2.0.0", purpose="to bill", compatibility=approved("owner", change.fingerprint))
+    assert codes(judged(BASE, later)) == []
+    other = at(NARROWER, "2.0.0", compatibility=approved("owner", change.short))
+    other["assets"][0]["columns"][1]["type"] = "decimal(6,2)"
+    assert codes(judged(BASE, other)) == ["E131"]
+
+
+def test_nobody_makes_himself_an_approver_along_with_the_change() -> None:
+    (change,) = changes(BASE, NARROWER)
+    told = approved("owner", change.short, by="me")
+    owner = {"team": "orders", "approvers": ["me"]}
+    assert codes(judged(BASE, at(NARROWER, "2.0.0", owner=owner, compatibility=told))) == ["E131"]
+
+
+def test_a_weaker_classification_needs_a_governance_approval_besides() -> None:
+    before, after, _ = EXAMPLES["classification-lowered"].contracts()
+    (change,) = changes(before, after)
+    told = approved("owner", change.short)
+    assert codes(judged(before, at(after, "2.0.0", compatibility=told))) == ["E131"]
+    told["approvals"] += approved("governance", change.short)["approvals"]
+    assert codes(judged(before, at(after, "2.0.0", compatibility=told))) == []
+
+
+def test_what_cannot_be_decided_waits_for_the_owner() -> None:
+    before, after, _ = EXAMPLES["grain-changed"].contracts()
+    (found,) = judged(before, at(after, "1.1.0")).diagnostics
+    assert (found.code, found.severity, found.blocks) == ("E132", "warning", True)
+    (change,) = changes(before, after)
+    seen = {"approvals": approved("owner", change.short)["approvals"]}
+    assert codes(judged(before, at(after, "1.1.0", compatibility=seen))) == []
+
+
+def test_seed2_drafts_before_1_0_may_break() -> None:
+    draft = at(BASE, "0.3.0")
+    outcome = judged(draft, at(NARROWER, "0.4.0"))
+    assert (outcome.verdict, codes(outcome)) == (Verdict.DRAFT, [])
+    assert codes(judged(draft, at(NARROWER, "0.3.0"))) == ["E130"]
+    assert codes(judged(draft, at(NARROWER, "1.0.0"))) == []
+    assert codes(judged(BASE, at(NARROWER, "0.4.0")))[0] == "E130"
+
+
+def test_a_removed_name_does_not_come_back_as_something_else() -> None:
+    stones = {"orders.note": "string", "lines": "table"}
+    after = at(BASE, "1.1.0")
+    after["assets"][0]["columns"].append({"name": "note", "type": "int64"})
+    assert codes(judged(BASE, after, tombstones=stones)) == ["E133"]
+    after["assets"][0]["columns"][-1]["type"] = "string"
+    outcome = judged(BASE, after, tombstones=stones)
+    assert codes(outcome) == []
+    assert outcome.tombstones == {"lines": "table"}
+
+
+def test_removed_names_leave_tombstones() -> None:
+    before = EXAMPLES["asset-removed"].contracts()[0]
+    after = at(BASE, "2.0.0")
+    del after["assets"][0]["columns"][2]
+    assert judged(before, after).tombstones == {"lines": "table", "orders.country": "string"}

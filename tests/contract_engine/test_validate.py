@@ -1,0 +1,291 @@
+"""The layers of validation (Seed 2, "Validate")."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from strata_core.contract_engine.compatibility import Verdict
+
+from .projects import ORDERS, PLACE, checked, told
+
+AT = PLACE
+
+
+def test_seed2_layer_profiles_ask_for_more_the_higher_the_layer(tmp_path: Path) -> None:
+    bare = ORDERS.replace("layer: bronze", "layer: gold").replace(", primary_key: true", "")
+    found = {d.message for d in checked(tmp_path, {PLACE: bare}).diagnostics}
+    assert found == {
+        "`purpose` is missing, which the layer `gold` requires",
+        "column `orders.order_id` has no description, which the layer `gold` requires",
+        "column `orders.amount` has no description, which the layer `gold` requires",
+        "asset `orders` has no key, which the layer `gold` requires",
+        "`usage` does not say both what is intended and what is prohibited, which the layer `gold` requires",
+        "`freshness` is missing, which the layer `gold` requires",
+        "`semantics.grain` is missing, which the layer `gold` requires",
+        "no test is blocking, which the layer `gold` requires",
+        "`agent_permissions` is missing, which the layer `gold` requires",
+    }
+
+
+def test_layers_are_added_or_replaced_in_the_configuration(tmp_path: Path) -> None:
+    platinum = '[layers.platinum]\nextends = "bronze"\nrequires = ["classification"]\n'
+    contract = ORDERS.replace("layer: bronze", "layer: platinum")
+    assert told(tmp_path / "a", {PLACE: contract}, platinum) == [f"E120 {AT}:1:1 governance.classification"]
+    own = '[layers.raw]\nrequires = ["owner_contact"]\n'
+    assert told(tmp_path / "b", {PLACE: ORDERS}, own) == [f"E121 {AT}:7:8 layer"]
+    raw = ORDERS.replace("layer: bronze", "layer: raw")
+    assert told(tmp_path / "c", {PLACE: raw}, own) == [f"E120 {AT}:9:8 owner.contact"]
+
+
+@pytest.mark.parametrize(
+    ("toml", "field"),
+    [
+        ('[layers.a]\nextends = "b"\n', "layers.a.extends"),
+        ('[layers.a]\nextends = "b"\n[layers.b]\nextends = "a"\n', "layers.a.extends"),
+        ('[layers.a]\nrequires = ["purpos"]\n', "layers.a.requires"),
+    ],
+)
+def test_layers_that_cannot_be(tmp_path: Path, toml: str, field: str) -> None:
+    found = checked(tmp_path, {PLACE: ORDERS.replace("layer: bronze", "layer: a")}, toml).diagnostics
+    assert field in {d.field_path for d in found if d.code == "E073"}
+
+
+def with_test(kind: str) -> str:
+    return f"tests: [{{id: t, severity: blocking, asset: orders, {kind}}}]\n"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select * from orders where amount < 0",
+        "with bad as (select order_id from orders where amount is null) select * from bad",
+        "select a.order_id from orders a join orders b on a.order_id = b.order_id and a.amount <> b.amount",
+        "select 1 from orders union all select 2 from orders",
+        "-- comment; with a semicolon\nselect ';' from orders;",
+    ],
+)
+def test_seed2_sql_tests_that_are_one_read_only_query(tmp_path: Path, sql: str) -> None:
+    assert told(tmp_path, {PLACE: ORDERS + with_test(f"kind: sql, sql: {json.dumps(sql)}")}) == []
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select 1 from orders; select 2 from orders",
+        "insert into orders select * from orders",
+        "update orders set amount = 0",
+        "create table x as select * from orders",
+        "with gone as (delete from orders returning *) select * from gone",
+        "select * into x from orders",
+        "copy orders to 'x.csv'",
+        "attach 'x.db'",
+        "pragma database_list",
+        "set memory_limit = '1GB'",
+        "call x()",
+        "select * from 'file.parquet'",
+        "select * from read_parquet('x')",
+        "select * from main.carts",
+        "select (select max(price) from prices) from orders",
+        "selec 1",
+        "select (",
+        "",
+    ],
+)
+def test_seed2_sql_tests_that_are_not(tmp_path: Path, sql: str) -> None:
+    found = told(tmp_path, {PLACE: ORDERS + with_test(f"kind: sql, sql: {json.dumps(sql or ';')}")})
+    assert {f.split()[0] for f in found} == {"E140"}
+
+
+@pytest.mark.parametrize(
+    ("expectation", "place"),
+    [
+        ("{type: not_null, columns: [order_id]}", None),
+        ("{type: not_null, columns: [odrer_id]}", "columns[0]"),
+        ("{type: unique, columns: [order_id, amount]}", None),
+        ("{type: accepted_values, column: order_id, values: [1, 2]}", None),
+        ("{type: accepted_values, column: order_id, values: [1, a]}", "values[1]"),
+        ("{type: range, column: amount, min: 0}", None),
+        ("{type: range, column: amount}", ""),
+        ("{type: range, column: amount, min: 2, max: 1}", "min"),
+        ("{type: range, column: amount, min: a}", "min"),
+        ("{type: range, column: day, min: '2020-01-01'}", None),
+        ("{type: range, column: day, max: 3}", "max"),
+        ("{type: regex, column: country, pattern: '[A-Z]{2}'}", None),
+        ("{type: regex, column: country, pattern: '['}", "pattern"),
+        ("{type: regex, column: amount, pattern: a}", "column"),
+        ("{type: row_count, min: 1}", None),
+        ("{type: row_count}", ""),
+        ("{type: row_count, min: 3, max: 1}", "min"),
+        ("{type: freshness, column: day, max_age: 24h}", None),
+        ("{type: freshness, column: amount, max_age: 24h}", "column"),
+        ("{type: referential, columns: [country], to: [orders.country]}", None),
+        ("{type: referential, columns: [country, day], to: [orders.country]}", "to"),
+        ("{type: custom, expression: 'amount > 0 and country is not none'}", None),
+        ("{type: custom, expression: 'amont > 0'}", "expression"),
+        ("{type: custom, expression: 'amount + 1'}", "expression"),
+        ("{type: custom, expression: 'amount > '}", "expression"),
+        ("{type: custom, expression: 'amount > 0 } model x { from checked_rows'}", "expression"),
+        ("{type: custom, expression: 'amount > 0 take 1'}", "expression"),
+    ],
+)
+def test_seed2_expectations_fit_their_columns(tmp_path: Path, expectation: str, place: str | None) -> None:
+    columns = "      - {name: country, type: string}\n      - {name: day, type: date}\n"
+    found = told(tmp_path, {PLACE: ORDERS + columns + with_test(f"kind: expectation, expectation: {expectation}")})
+    where = f"tests[t].expectation{'.' + place if place else ''}"
+    assert [f.split(" ", 2)[::2] for f in found] == ([] if place is None else [["E142", where]])
+
+
+MANIFEST = json.dumps(
+    {
+        "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"},
+        "nodes": {
+            "test.p.unique_orders_id.abc": {
+                "resource_type": "test",
+                "name": "unique_orders_id",
+                "unique_id": "test.p.unique_orders_id.abc",
+            }
+        },
+    }
+)
+
+
+def test_seed2_dbt_tests_are_those_of_the_manifest(tmp_path: Path) -> None:
+    toml = '[dbt]\nmanifest = "manifest.json"\n'
+    for ref in ("unique_orders_id", "test.p.unique_orders_id.abc"):
+        files = {PLACE: ORDERS + with_test(f"kind: dbt, ref: {ref}"), "manifest.json": MANIFEST}
+        assert told(tmp_path, files, toml) == []
+    files = {PLACE: ORDERS + with_test("kind: dbt, ref: uniqe_orders_id"), "manifest.json": MANIFEST}
+    (found,) = checked(tmp_path, files, toml).diagnostics
+    assert (found.code, found.fix) == ("E141", "did you mean `unique_orders_id`?")
+
+
+@pytest.mark.parametrize(("setting", "blocks"), [("warning", False), ("error", True)])
+def test_seed2_unsupported_executors_warn_or_block_as_configured(tmp_path: Path, setting: str, blocks: bool) -> None:
+    toml = f'[contract_engine]\nunsupported_executors = "{setting}"\n'
+    contract = ORDERS + with_test("kind: sql, dialect: snowflake, sql: select 1 from orders")
+    (found,) = checked(tmp_path / "a", {PLACE: contract}, toml).diagnostics
+    assert (found.code, found.blocks) == ("E143", blocks)
+    (found,) = checked(tmp_path / "b", {PLACE: ORDERS + with_test("kind: dbt, ref: x")}, toml).diagnostics
+    assert (found.code, found.blocks) == ("E143", blocks)
+
+
+AGENT = "agent_permissions: [{{agent: a, actions: [read], {}}}]\n"
+
+
+@pytest.mark.parametrize(
+    ("agents", "message"),
+    [
+        ("agent_permissions: [{agent: a, actions: [read]}, {agent: a, actions: [query]}]\n", "`a` has two permissions"),
+        (AGENT.format("expires: '2026-11-29'"), "the permission of `a` ended on 2026-11-29"),
+        (AGENT.format("expires: '2026-02-30'"), "`2026-02-30` is no day of the calendar"),
+        (
+            AGENT.format("purpose: Scoring") + "usage: {prohibited: [scoring]}\n",
+            "the purpose of `a` is a prohibited usage of the product",
+        ),
+        (
+            AGENT.format("constraints: {max_classification: internal}"),
+            "`a` may see up to `internal`, but reads `orders.email`, which is `restricted`",
+        ),
+        ("agent_permissions: [{agent: '*', actions: [query]}]\n", "every agent may read classified columns unmasked"),
+        (AGENT.format("expires: '2026-11-30'"), None),
+        (AGENT.format("constraints: {max_classification: internal, columns: [orders.amount]}"), None),
+        ("agent_permissions: [{agent: '*', actions: [discover, aggregate]}]\n", None),
+    ],
+)
+def test_seed2_agent_permissions_that_cannot_be_meant(tmp_path: Path, agents: str, message: str | None) -> None:
+    email = "      - {name: email, type: string, classification: restricted}\n"
+    found = checked(tmp_path, {PLACE: ORDERS + email + agents}).diagnostics
+    assert [(d.code, d.message) for d in found] == ([] if message is None else [("E152", message)])
+
+
+@pytest.mark.parametrize(
+    ("governance", "expected"),
+    [
+        ("{classification: confidential}", "E151 governance.classification"),
+        ("{classification: restricted}", None),
+        ("{masking: [{column: orders.email, rule: 'null'}]}", "E151 governance.masking[orders.email].rule"),
+        ("{masking: [{column: orders.email, rule: hash}]}", None),
+        (
+            "{masking: [{column: orders.amount, rule: hash}, {column: orders.amount, rule: drop}]}",
+            "E151 governance.masking[orders.amount]",
+        ),
+        ("{masking: [{column: orders.mail, rule: hash}]}", "E122 governance.masking[orders.mail].column"),
+        ("{classification: odd}", "W153 governance.classification"),
+    ],
+)
+def test_seed2_governance_intent_holds_together(tmp_path: Path, governance: str, expected: str | None) -> None:
+    email = "      - {name: email, type: string, classification: restricted, mask: hash}\n"
+    found = checked(tmp_path, {PLACE: ORDERS + email + f"governance: {governance}\n"}).diagnostics
+    assert [f"{d.code} {d.field_path}" for d in found] == ([] if expected is None else [expected])
+
+
+# -- classification inheritance --
+
+STRATA = """\
+source people(csv: "people.csv") {
+  columns: { id: int64 nonnull, email: string classification: "pii" mask: hash }
+}
+
+contract Mail { id: int64 nonnull, address: string MARK }
+
+model mail -> contract Mail {
+  from people
+  select { id, address = lower(email) }
+}
+"""
+MAIL = ORDERS[: ORDERS.index("assets:")] + "assets:\n  - {id: mail, kind: strata_model}\n"
+
+
+def test_seed2_classification_is_inherited_through_compiled_models(tmp_path: Path) -> None:
+    strata = {"models/mail.strata": STRATA.replace(" MARK", "")}
+    (found,) = checked(tmp_path / "a", {PLACE: MAIL, **strata}).diagnostics
+    assert (found.code, found.field_path) == ("E150", "assets[mail].columns[address]")
+    assert [str(r.span) for r in found.related] == ["models/mail.strata:1:1"]
+    marked = {"models/mail.strata": STRATA.replace("MARK", 'classification: "pii" mask: hash')}
+    assert told(tmp_path / "b", {PLACE: MAIL, **marked}) == []
+
+
+DERIVED = """\
+      - name: hashed
+        type: string
+        derived_from: {columns: [orders.email], %s}
+      - {name: email, type: string, classification: restricted, mask: hash}
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "fix"),
+    [
+        ("transformation: hash", "write `classification: restricted`, or declare an approved transformation"),
+        ("lowers_classification: true", "say by what it is lowered"),
+        ("lowers_classification: true, transformation: hash", "let an approver allow it"),
+        ("lowers_classification: true, transformation: hash, approved_by: me", "let head-of-orders approve it"),
+        ("lowers_classification: true, transformation: hash, approved_by: head-of-orders", None),
+    ],
+)
+def test_seed2_only_an_approved_transformation_lowers_a_classification(
+    tmp_path: Path, declared: str, fix: str | None
+) -> None:
+    found = checked(tmp_path, {PLACE: ORDERS + DERIVED % declared}).diagnostics
+    assert [d.code for d in found] == ([] if fix is None else ["E150"])
+    assert all((d.fix or "").startswith(fix or "") for d in found)
+
+
+def test_seed2_classification_is_inherited_across_products(tmp_path: Path) -> None:
+    source = ORDERS + "      - {name: email, type: string, classification: restricted, mask: hash}\n"
+    reader = (
+        ORDERS.replace("shop.orders", "shop.mails")
+        + "      - {name: mail, type: string, derived_from: {columns: [shop.orders/orders.email]}}\n"
+    )
+    place = "contracts/shop/mails/contract.yaml"
+    (found,) = checked(tmp_path, {PLACE: source, place: reader}).diagnostics
+    assert (found.code, found.span.file if found.span else "") == ("E150", place)
+
+
+def test_a_product_that_was_never_promoted_is_a_draft_or_a_first_version(tmp_path: Path) -> None:
+    first = ORDERS.replace("version: 0.1.0", "version: 1.0.0")
+    assert checked(tmp_path / "a", {PLACE: ORDERS}).validated.compatibility["shop.orders"].verdict is Verdict.DRAFT
+    assert checked(tmp_path / "b", {PLACE: first}).validated.compatibility["shop.orders"].verdict is Verdict.FIRST
