@@ -137,7 +137,7 @@ def _names(cursor: Cursor, names: Names) -> Iterator[Candidate]:
         return
     (node, field) = path[-2]
     if cursor.literal:
-        yield from _in_string(path, names)
+        yield from _in_string(path, names) if len(path) > 2 else ()
         return
     at = _PLACES.get((type(node), field))
     if at is not None:

@@ -35,7 +35,7 @@ class Index:
 
     def in_file(self, file: str) -> tuple[Occurrence, ...]:
         """The names of one file, in the order of the passes."""
-        return self._by_file.get(file, ())
+        return tuple(o for names in self._by_file.get(file, ()) for o in names.occurrences)
 
     def of(self, symbol: Symbol) -> tuple[Occurrence, ...]:
         """Where exactly `symbol` is named."""
@@ -81,11 +81,11 @@ class Index:
         return frozenset(self._by_symbol) | frozenset(columns)
 
     @cached_property
-    def _by_file(self) -> Mapping[str, tuple[Occurrence, ...]]:
-        found: dict[str, list[Occurrence]] = defaultdict(list)
+    def _by_file(self) -> Mapping[str, list[Found]]:
+        found: dict[str, list[Found]] = defaultdict(list)
         for declaration, names in self.found:
-            found[declaration.span.file] += names.occurrences
-        return {file: tuple(names) for file, names in found.items()}
+            found[declaration.span.file].append(names)
+        return found
 
     @cached_property
     def _by_symbol(self) -> Mapping[Symbol, tuple[Occurrence, ...]]:

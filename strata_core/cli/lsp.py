@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 import click
 
-from .exits import CLEAN, USAGE
+from .exits import CLEAN, FINDINGS, USAGE
 
 
 @click.command("lsp")
@@ -20,10 +20,10 @@ def lsp_command(stdio: bool) -> int:
     try:
         from ..lsp.server import serve
     except ModuleNotFoundError as error:
-        if error.name not in ("pygls", "lsprotocol"):
+        library = (error.name or "").partition(".")[0]
+        if library not in ("pygls", "lsprotocol"):
             raise
-        click.echo(f"`strata lsp` needs `{error.name}`, which is not installed", err=True)
+        click.echo(f"`strata lsp` needs `{library}`, which is not installed", err=True)
         click.echo("help: pip install 'strata-tables[editor]'", err=True)
         return USAGE
-    serve(version("strata-tables"))
-    return CLEAN
+    return CLEAN if serve(version("strata-tables")) else FINDINGS

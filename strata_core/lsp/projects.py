@@ -85,6 +85,7 @@ class EditedProject:
     faults: tuple[Diagnostic, ...] = ()
     state: State | None = None
     stale: bool = True
+    failed: bool = False
     published: frozenset[str] = frozenset()
     read: dict[str, tuple[bytes, Text]] = field(default_factory=dict)
 
@@ -131,6 +132,10 @@ class EditedProject:
         """The configuration changed, or files may have."""
         self.stale = True
 
+    def forget(self) -> None:
+        """Start afresh with the next edit: something went wrong. What is known so far still answers."""
+        self.failed = True
+
     @property
     def unsettled(self) -> bool:
         """Whether something happened since `state`."""
@@ -141,8 +146,8 @@ class EditedProject:
         takes time. Nothing is unsettled after this call, unless it is said so again."""
         before, pending, opened = self.state, self.pending, dict(self.open_)
         self.pending = {}
-        if self.stale or before is None:
-            self.stale = False
+        if self.stale or self.failed or before is None:
+            self.stale = self.failed = False
             return lambda: self._anew(before, opened)
         edits = {path: None if text is None else text.data for path, text in pending.items()}
         return lambda: self._after(revised(before.revision, edits), before, opened)
@@ -153,7 +158,11 @@ class EditedProject:
         return self._after(revision, before, opened)
 
     def _after(self, revision: Revision, before: State | None, opened: Mapping[str, Text]) -> State:
-        texts = _Texts({file.path: file for file in revision.project.files}, opened, self.encoding, self.read)
+        files = {file.path: file for file in revision.project.files}
+        if self.faults:
+            # What is wrong with the configuration is shown in its text.
+            files[CONFIG_NAME] = SourceText(CONFIG_NAME, _content(self.home.root / CONFIG_NAME))
+        texts = _Texts(files, opened, self.encoding, self.read)
         if before is None:
             return State(revision, texts, self.uri)
         index: Index | None = before.__dict__.get("index", before.before)
@@ -211,6 +220,13 @@ def _readable(root: Path, entries: Iterable[Path]) -> tuple[SourceText, ...]:
             except OSError:
                 continue
     return tuple(found.values())
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 class _Texts(Mapping[str, Text]):

@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types as lsp
 
-from ..analysis.occurrences import Kind
+from .legend import LEGEND, TYPES
 from .state import State
-
-TYPES = {
-    Kind.TABLE: "class",
-    Kind.COLUMN: "property",
-    Kind.CONTRACT: "interface",
-    Kind.FIELD: "property",
-    Kind.DOMAIN: "type",
-    Kind.PIPELINE: "namespace",
-    Kind.ALIAS: "variable",
-    Kind.FUNCTION: "function",
-    Kind.MODULE: "namespace",
-}
-LEGEND = lsp.SemanticTokensLegend([*dict.fromkeys(TYPES.values())], ["declaration"])
 
 
 def semantic_tokens(state: State, path: str) -> lsp.SemanticTokens:
@@ -29,7 +16,7 @@ def semantic_tokens(state: State, path: str) -> lsp.SemanticTokens:
         if range_.start.line != range_.end.line:
             continue
         length = range_.end.character - range_.start.character
-        type_ = LEGEND.token_types.index(TYPES[one.symbol.kind])
+        type_ = LEGEND.token_types.index(TYPES[one.symbol.kind.value])
         start = (range_.start.line, range_.start.character)
         if start not in placed or one.defines:
             placed[start] = (length, type_, int(one.defines))

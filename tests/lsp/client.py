@@ -44,6 +44,7 @@ class Client:
         self.versions: dict[str, int] = {}
         self.texts: dict[str, str] = {}
         self._received: queue.Queue[Json] = queue.Queue()
+        self._answers: dict[int, Json] = {}
         self._last = 0
         threading.Thread(target=self._read, daemon=True).start()
         wanted = capabilities or {
@@ -100,7 +101,10 @@ class Client:
         return self._last
 
     def answer(self, number: int) -> Json:
-        message = self.wait(lambda m: m.get("id") == number and "method" not in m)
+        # Answers may come in any order.
+        while number not in self._answers:
+            self.wait(lambda m: "method" not in m)
+        message = self._answers.pop(number)
         if "error" in message:
             raise RequestError(message["error"])
         return message.get("result")
@@ -119,7 +123,9 @@ class Client:
                 raise AssertionError(f"the server ended: {self.process.stderr.read().decode()}")
             if message.get("method") == "textDocument/publishDiagnostics":
                 self.found[message["params"]["uri"]] = message["params"]["diagnostics"]
-            elif "method" in message:
+            elif "method" not in message:
+                self._answers[message["id"]] = message
+            else:
                 self.messages.append(message)
                 if "id" in message:
                     self.send({"id": message["id"], "result": None})

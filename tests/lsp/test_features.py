@@ -122,7 +122,7 @@ def test_highlights_in_the_file(shop: Client) -> None:
 
 
 def test_completion_has_types_and_explains_itself(shop: Client) -> None:
-    items = shop.at("completion", uri(shop, "paid"), "  filter amo‸unt > 0")["items"]
+    items = shop.at("completion", uri(shop, "paid"), "  filter amo‸unt > 0")
     first = items[1]
     assert (first["label"], first["detail"], first["kind"]) == ("country", "string nonnull", 5)
     assert first["textEdit"] == {"newText": "country", "range": {"start": at(13, 9), "end": at(13, 12)}}
