@@ -42,8 +42,8 @@ lint: .venv/.installed-test ## the checks that need no run: ruff, mypy, import-l
 	@$(STAGE) "import rules" imports $(BIN)/lint-imports
 	@$(STAGE) "strata fmt" strata-fmt $(BIN)/strata fmt --check
 
-format: .venv/.installed-test ## lay out the Python and the Strata code
-	@$(BIN)/ruff check --fix-only -q . && $(BIN)/ruff format -q . && $(BIN)/strata fmt
+format: .venv/.installed-test ## lay out the Python and the Strata code, and make the tables of the grammar anew
+	@$(BIN)/python -m strata_core.language.tables && $(BIN)/ruff check --fix-only -q . && $(BIN)/ruff format -q . && $(BIN)/strata fmt
 
 clean: ## remove everything that the other commands made
 	@rm -rf .venv .dagster .strata .generated data logs dbt_project/target dbt_project/logs \

@@ -1,8 +1,10 @@
-"""The parser's tables: what lark makes of grammar.lark, as plain numbers, kept in the user's cache directory.
+"""The parser's tables: what lark makes of grammar.lark, as plain numbers.
 
 lark turns the grammar into LALR(1) tables in some tenths of a second; reading them back takes milliseconds
-and needs no lark. The cache holds JSON only (data, never code), named by a digest of the grammar, with a
-checksum: a damaged or half-written file is made again, and writers replace it in one step.
+and needs no lark. So they are shipped beside the grammar (`tables.json`, made by `python -m
+strata_core.language.tables`), and where those are not of this grammar, kept in the user's cache directory.
+Both hold JSON only (data, never code), with the grammar's digest and a checksum: what is damaged or half written is
+made again, and writers replace it in one step.
 """
 
 from __future__ import annotations
@@ -20,10 +22,11 @@ from ..caches import cache_directory, keep
 from ..frozen import dataclass, field
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
+SHIPPED = Path(__file__).with_name("tables.json")
 START = "declaration"
 END = "$END"
 # Change it whenever the shape of the cached tables changes: it is part of the file's name.
-_FORMAT = "3"
+_FORMAT = "4"
 
 
 Gather = Callable[[list[Any]], Any]
@@ -136,13 +139,26 @@ class Tables:
 def load_tables() -> Tables:
     """The tables of grammar.lark, from the cache if it has them."""
     grammar = GRAMMAR.read_bytes()
-    path = cache_directory() / f"grammar-{_FORMAT}-{hashlib.sha256(grammar).hexdigest()[:32]}.json"
-    raw = _read(path)
+    made_from = f"{_FORMAT}-{hashlib.sha256(grammar).hexdigest()[:32]}"
+    raw = _read(SHIPPED, made_from)
     if raw is None:
-        raw = make_raw(grammar.decode())
-        body = json.dumps(raw, separators=(",", ":")).encode()
-        keep(path, _checksum(body) + b"\n" + body)
+        path = cache_directory() / f"grammar-{made_from}.json"
+        raw = _read(path, made_from)
+        if raw is None:
+            raw = make_raw(grammar.decode())
+            keep(path, _written(raw, made_from))
     return _tables(raw)
+
+
+def shipped_tables() -> bytes:
+    """What `tables.json` holds for the grammar as it is."""
+    grammar = GRAMMAR.read_bytes()
+    return _written(make_raw(grammar.decode()), f"{_FORMAT}-{hashlib.sha256(grammar).hexdigest()[:32]}")
+
+
+def _written(raw: dict[str, Any], made_from: str) -> bytes:
+    body = json.dumps(raw, separators=(",", ":")).encode()
+    return f"{made_from} ".encode() + _checksum(body) + b"\n" + body
 
 
 def make_raw(grammar: str) -> dict[str, Any]:
@@ -245,12 +261,12 @@ def _tables(raw: dict[str, Any]) -> Tables:
     )
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read(path: Path, made_from: str) -> dict[str, Any] | None:
     try:
-        checksum, _, body = path.read_bytes().partition(b"\n")
+        head, _, body = path.read_bytes().partition(b"\n")
     except OSError:
         return None
-    if checksum != _checksum(body):
+    if head != f"{made_from} ".encode() + _checksum(body):
         return None
     raw: dict[str, Any] = json.loads(body)
     return raw
@@ -258,3 +274,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 def _checksum(body: bytes) -> bytes:
     return b"%08x" % zlib.crc32(body)
+
+
+if __name__ == "__main__":
+    SHIPPED.write_bytes(shipped_tables())

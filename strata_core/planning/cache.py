@@ -12,6 +12,7 @@ import gc
 import os
 import pickle
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -40,18 +41,26 @@ def content_key(kind: str, *parts: bytes) -> str:
     return hexdigest(program_stamp(), kind, *parts)
 
 
-def load(key: str) -> Any | None:
-    """The entry under `key`, or `None`."""
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the garbage collector: compiling, as loading what was compiled, makes many values that live on, and no
+    garbage to speak of."""
     collecting = gc.isenabled()
-    gc.disable()  # a large pickle is many objects and no garbage
+    gc.disable()
     try:
-        with open(_path(key), "rb") as file:
-            return pickle.load(file)
-    except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, TypeError, ValueError):
-        return None
+        yield
     finally:
         if collecting:
             gc.enable()
+
+
+def load(key: str) -> Any | None:
+    """The entry under `key`, or `None`."""
+    try:
+        with uncollected(), open(_path(key), "rb") as file:
+            return pickle.load(file)
+    except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, TypeError, ValueError):
+        return None
 
 
 def save(key: str, value: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..diagnostics import Diagnostic
 from ..frozen import dataclass
 from . import cache
-from .project import Project, compile_, content_parts
+from .project import Project, content_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,9 @@ def findings(project: Project) -> Findings:
     kept = cache.load(key)
     if isinstance(kept, Findings):
         return kept
-    compiled = compile_(project)
+    from .revisions import first_revision  # the compiler, which an unchanged project needs not
+
+    compiled = first_revision(project).compiled
     found = Findings(compiled.diagnostics, len(compiled.models) + len(compiled.broken))
     cache.save(key, found)
     return found

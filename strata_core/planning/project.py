@@ -130,14 +130,15 @@ def compile_(project: Project) -> CompiledProject:
 
     modules: list[Module] = []
     problems: list[Diagnostic] = []
-    for file in project.files:
-        module, diagnostics = _parse(file)
-        modules.append(module)
-        problems += diagnostics
-    compiled = compile_project(modules)
-    found = in_order((*problems, *compiled.diagnostics))
-    compiled = replace(compiled, diagnostics=ruled(found, project.files, project.config.lint))
-    cache.save(key, compiled)
+    with cache.uncollected():
+        for file in project.files:
+            module, diagnostics = _parse(file)
+            modules.append(module)
+            problems += diagnostics
+        compiled = compile_project(modules)
+        found = in_order((*problems, *compiled.diagnostics))
+        compiled = replace(compiled, diagnostics=ruled(found, project.files, project.config.lint))
+        cache.save(key, compiled)
     return compiled
 
 

@@ -6,9 +6,7 @@ reaches. Every revision equals what `compile_` makes of the same text; it is nev
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -18,6 +16,7 @@ from ..analysis.project import recompile
 from ..diagnostics import Diagnostic, in_order
 from ..frozen import dataclass, replace
 from ..language.parser import ParseResult, parse_bytes
+from .cache import uncollected
 from .lints import ruled
 from .project import Project, SourceText
 
@@ -90,18 +89,6 @@ def _revision(
         found = in_order((*problems, *compiled.diagnostics))
         compiled = replace(compiled, diagnostics=ruled(found, project.files, project.config.lint))
     return Revision(project, parsed, compiled, memory)
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Without the garbage collector: compiling makes many values that live on, and hardly any cycles."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _by_file(diagnostics: tuple[Diagnostic, ...]) -> dict[str, tuple[Diagnostic, ...]]:
