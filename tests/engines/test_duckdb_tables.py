@@ -259,7 +259,7 @@ from strata_core.relation.expressions import SortKey
 from strata_core.relation.schema import Column
 from strata_core.types import Inferred, STRING
 spill = Path({str(tmp_path / "spill")!r})
-data = pa.table({{"s": pa.array([f"{{i * 7919 % 1000003:07}}" * 8 for i in range(600_000)])}})
+data = pa.table({{"s": pa.array([f"{{i * 7919 % 1000003:07}}" * 40 for i in range(600_000)])}})
 table = ArrowTable(data, (Column("s", Inferred(STRING, nullable=True)),))
 base = scan("t", table.columns)
 engine = DuckDBEngine(EngineSettings("64MiB", 2, spill))

@@ -12,12 +12,14 @@ import pyarrow as pa
 from ...contract.assertions import Assertion, Assessment
 from ...relation.nodes import Relation
 from ...types.physical import arrow_field
+from ..csv_files import csv_schema
+from ..inputs import parquet_schema
 from ..protocol import ArrowTable, CsvTable, DuckDBTable, EngineSettings, ParquetTable, TableInput
 from . import sql
 from .arrow import conform
 from .assess import assess
 from .csv_faults import locating_csv_faults
-from .scans import csv_schema, parquet_schema, scans_of, source_of
+from .scans import scans_of, source_of
 from .session import computing, open_session
 from .translate import select_of, spell
 

@@ -13,18 +13,18 @@ from typing import assert_never
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 from sqlglot import exp
 
-from ...diagnostics import Diagnostic, StrataError
+from ...diagnostics import StrataError
 from ...relation.nodes import Relation, Scan, walk_relation
 from ...relation.schema import Column
 from ...types import STRING, Json, Uuid
 from ...types.physical import arrow_type, widens_physically
+from ..csv_files import read_header
+from ..inputs import missing_column, not_a_database, other_type, parquet_schema, place_in_database, require_file
 from ..protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, TableInput
 from . import sql
 from .casts import cast_value
-from .csv_faults import read_header
 from .session import computing
 from .sql import SqlExpr
 from .translate import ScanKey, distinct_spellings
@@ -146,37 +146,9 @@ def literal_path(path: Path) -> str:
     return "".join(f"[{c}]" if c in GLOB else c for c in str(path))
 
 
-def parquet_schema(table: ParquetTable) -> pa.Schema:
-    """The schema that all files have. Errors: E030, E033, E080 where files differ."""
-    first: pa.Schema | None = None
-    for path in table.paths:
-        require_file(path)
-        try:
-            schema = pq.read_schema(path).remove_metadata()
-        except (pa.ArrowException, OSError) as error:
-            reason = str(error).splitlines()[0]
-            raise StrataError(
-                Diagnostic("E033", f"`{path}` is not Parquet, or is damaged: {reason}", fix="write the file anew")
-            ) from None
-        if first is None:
-            first = schema
-        elif not schema.equals(first):
-            raise StrataError(
-                Diagnostic(
-                    "E080",
-                    f"`{path}` has other columns or types than `{table.paths[0]}`",
-                    fix="write all files of a table with one schema",
-                    notes=(f"there:\n{first}", f"here:\n{schema}"),
-                )
-            )
-    if first is None:
-        return pa.schema([pa.field(c.name, arrow_type(c.inferred.type)) for c in table.columns])
-    return first
-
-
 def _csv(table: CsvTable) -> Source:
-    schema = csv_schema(table)
-    names = {name: f"column_{i}" for i, name in enumerate(schema.names)}
+    header = read_header(table)
+    names = {name: f"column_{i}" for i, name in enumerate(header)}
     types = {name: exp.Literal.string("VARCHAR") for name in names.values()}
     nulls = ["", *([table.null] if table.null else [])]
     rows = sql.fn(
@@ -192,12 +164,7 @@ def _csv(table: CsvTable) -> Source:
         sql.option("strict_mode", exp.true()),
         sql.option("null_padding", exp.false()),
     )
-    return Source(rows, names, schema)
-
-
-def csv_schema(table: CsvTable) -> pa.Schema:
-    """The columns of the header, all text. Errors: E030, E033, E084."""
-    return pa.schema([pa.field(name, pa.string()) for name in read_header(table)])
+    return Source(rows, names, pa.schema([pa.field(name, pa.string()) for name in header]))
 
 
 def _attached(table: DuckDBTable, connection: duckdb.DuckDBPyConnection, name: str) -> Source:
@@ -207,25 +174,8 @@ def _attached(table: DuckDBTable, connection: duckdb.DuckDBPyConnection, name: s
     try:
         connection.execute(sql.render(attach))
     except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
-        raise StrataError(
-            Diagnostic(
-                "E033",
-                f"`{table.path}` cannot be opened as a DuckDB database: {reason}",
-                fix="check that it is one, and that no other process has it open for writing",
-            )
-        ) from None
-    found = connection.execute(
-        "select table_schema, table_name from information_schema.tables where table_catalog = $1"
-        " order by table_schema <> 'main', table_schema, table_name",
-        [name],
-    ).fetchall()
-    place = next(((s, t) for s, t in found if table.table in (t, f"{s}.{t}")), None)
-    if place is None:
-        there = ", ".join(t if s == "main" else f"{s}.{t}" for s, t in found) or "no tables"
-        raise StrataError(
-            Diagnostic("E030", f"`{table.path}` has no table `{table.table}`", fix=f"the database has {there}")
-        )
+        raise not_a_database(table, error) from None
+    place = place_in_database(table, connection, name)
     rows = sql.table(name, *place)
     with computing():
         one = exp.Select(
@@ -233,46 +183,3 @@ def _attached(table: DuckDBTable, connection: duckdb.DuckDBPyConnection, name: s
         )
         schema = connection.sql(sql.render(one)).to_arrow_table().schema
     return Source(rows, {n: n for n in schema.names}, schema)
-
-
-def require_file(path: Path) -> None:
-    """Raises E030 where there is no file."""
-    if not path.is_file():
-        raise StrataError(
-            Diagnostic("E030", f"there is no file `{path}`", fix="check the path in the source's declaration")
-        )
-
-
-def place_of(table: TableInput) -> str:
-    """Where a table lies, for messages."""
-    match table:
-        case ParquetTable():
-            return f"`{table.paths[0]}`" if table.paths else "the table"
-        case CsvTable():
-            return f"`{table.path}`"
-        case DuckDBTable():
-            return f"`{table.path}`, table `{table.table}`,"
-        case ArrowTable():
-            return "the data"
-        case _:
-            assert_never(table)
-
-
-def missing_column(table: TableInput, name: str, found: Sequence[str]) -> Diagnostic:
-    """E084, with the columns that are there."""
-    return Diagnostic(
-        "E084",
-        f"{place_of(table)} has no column `{name}`",
-        fix=f"its columns are {', '.join(f'`{n}`' for n in found)}",
-        field_path=name,
-    )
-
-
-def other_type(table: TableInput, column: Column, given: pa.DataType) -> Diagnostic:
-    """E080, with the type found and the type declared."""
-    return Diagnostic(
-        "E080",
-        f"column `{column.name}` is `{given}` in {place_of(table).rstrip(',')}, declared `{column.inferred.type}`",
-        fix=f"write the data as `{arrow_type(column.inferred.type)}`, or declare the type that it has and `cast` it",
-        field_path=column.name,
-    )

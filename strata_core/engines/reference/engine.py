@@ -12,10 +12,11 @@ from ...relation.nodes import Relation, inputs
 from ...relation.schema import Schema
 from ...types import Map
 from ...types.physical import arrow_field, arrow_type
+from ..csv_files import csv_schema
 from ..protocol import CsvTable, TableInput
 from .assess import assess
 from .interpreter import Reading, rows_of
-from .reading import arrow_data, csv_header, read_tables
+from .reading import arrow_data, read_tables
 from .values import Value
 
 
@@ -27,7 +28,7 @@ class ReferenceEngine:
     name: str = "reference"
 
     def execute(self, relation: Relation, tables: Mapping[str, TableInput]) -> pa.RecordBatchReader:
-        """The rows of `relation` in one batch. Errors: E090, E033."""
+        """The rows of `relation` in one batch. Errors: E090, and those of inputs."""
         rows = rows_of(relation, Reading(read_tables(relation, tables), self.eager))
         return arrow_rows(rows, relation.schema).to_reader()
 
@@ -36,13 +37,11 @@ class ReferenceEngine:
         return "\n".join(_lines(relation, 0))
 
     def physical_schema(self, table: TableInput) -> pa.Schema:
-        """The schema of the data itself; every column of a CSV file is text. Errors: E033."""
-        if isinstance(table, CsvTable):
-            return pa.schema([pa.field(name, pa.string()) for name in csv_header(table)])
-        return arrow_data(table).schema
+        """The schema of the data itself; every column of a CSV file is text. Errors: E030, E033, E080, E084."""
+        return csv_schema(table) if isinstance(table, CsvTable) else arrow_data(table).schema
 
     def assess(self, table: TableInput, assertions: Sequence[Assertion], key: Sequence[str] = ()) -> Assessment:
-        """Answers to `assertions`, with the table read whole. Errors: E033, E090."""
+        """Answers to `assertions`, with the table read whole. Errors: E090, and those of inputs."""
         return assess(table, assertions, key)
 
 

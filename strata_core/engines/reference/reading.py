@@ -1,10 +1,9 @@
-"""Tables as rows: Parquet, CSV, DuckDB and Arrow inputs, read whole. Errors: E033 (missing, ragged, of other columns
-or types), E090 (a CSV field that does not spell its column's type).
+"""Tables as rows: Parquet, CSV, DuckDB and Arrow inputs, read whole. Errors: those of `inputs.py` and `csv_files.py`,
+and E090 (a timestamp finer than a microsecond).
 """
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -17,9 +16,19 @@ from ...diagnostics import Diagnostic, StrataError
 from ...relation.nodes import Relation, Scan, walk_relation
 from ...relation.schema import Column
 from ...types.physical import arrow_type, widens_physically
+from ..csv_files import misfit, ragged, read_header, records
+from ..inputs import (
+    missing_column,
+    not_a_database,
+    not_parquet,
+    other_type,
+    parquet_schema,
+    place_in_database,
+    require_file,
+)
 from ..protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, TableInput
 from .casts import cast
-from .values import MisfitError, Value, failure
+from .values import Value
 
 
 def read_tables(
@@ -48,100 +57,57 @@ def arrow_data(table: ParquetTable | DuckDBTable | ArrowTable) -> pa.Table:
         case ArrowTable():
             return table.data
         case ParquetTable():
-            files = [_parquet(path) for path in table.paths]
-            try:
-                return pa.concat_tables(files)
-            except pa.ArrowException:
-                raise unreadable(table.paths[0], "the other files of the table have other columns or types") from None
+            schema = parquet_schema(table)
+            return pa.concat_tables([_parquet(path) for path in table.paths]) if table.paths else schema.empty_table()
         case DuckDBTable():
-            _exists(table.path)
+            require_file(table.path)
             try:
                 with duckdb.connect(str(table.path), read_only=True) as connection:
-                    name = exp.to_identifier(table.table, quoted=True).sql("duckdb")
-                    return connection.table(name).to_arrow_table()
+                    ((catalog,),) = connection.execute("select current_database()").fetchall()
+                    names = place_in_database(table, connection, catalog)
+                    place = ".".join(exp.to_identifier(name, quoted=True).sql("duckdb") for name in names)
+                    return connection.table(place).to_arrow_table()
             except duckdb.Error as error:
-                raise unreadable(table.path, str(error).splitlines()[0]) from None
-
-
-def csv_header(table: CsvTable) -> tuple[str, ...]:
-    """The column names that the file gives."""
-    return tuple(next(_records(table.path), ()))
-
-
-def unreadable(path: Path | str, reason: str) -> StrataError:
-    """E033 for an input."""
-    return StrataError(
-        Diagnostic("E033", f"`{path}` cannot be read: {reason}", fix="check the path, the format and the columns")
-    )
-
-
-def _exists(path: Path) -> None:
-    if not path.is_file():
-        raise unreadable(path, "there is no such file")
+                raise not_a_database(table, error) from None
 
 
 def _parquet(path: Path) -> pa.Table:
-    _exists(path)
     try:
         return pq.read_table(path, partitioning=None)
     except (pa.ArrowException, OSError) as error:
-        raise unreadable(path, str(error).splitlines()[0]) from None
-
-
-def _records(path: Path) -> Iterator[list[str]]:
-    _exists(path)
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from csv.reader(file, strict=True)
-    except (csv.Error, UnicodeDecodeError, OSError) as error:
-        raise unreadable(path, str(error)) from None
+        raise not_parquet(path, error) from None
 
 
 def _csv_rows(table: CsvTable, columns: tuple[Column, ...]) -> Iterator[list[Value]]:
-    header = csv_header(table)
-    missing = [c.name for c in table.columns if c.name not in header]
-    if missing or len(set(header)) < len(header):
-        wanted = ", ".join(c.name for c in table.columns)
-        raise unreadable(table.path, f"its header is `{','.join(header)}`; each of `{wanted}` must stand there once")
-    records = _records(table.path)
-    next(records)
-    for number, record in enumerate(records, start=2):
-        if len(record) != len(header):
-            raise unreadable(table.path, f"record {number} has {len(record)} fields, the header {len(header)}")
-        fields = dict(zip(header, record, strict=True))
-        yield [_field(fields[c.name], c, table) for c in columns]
+    header = read_header(table)
+    wanted = [(header.index(c.name), c) for c in columns]
+    lines = records(table)
+    next(lines, None)
+    start = 2
+    for end, record in lines:
+        fault = ragged(table, header, start, record) or misfit(table, wanted, start, record)
+        if fault is not None:
+            raise StrataError(fault)
+        yield [_field(record[position], column, table) for position, column in wanted]
+        start = end + 1
 
 
 def _field(text: str, column: Column, table: CsvTable) -> Value:
-    if text == "" or text == table.null:
-        return None
-    try:
-        return cast(text, column.inferred.type)
-    except MisfitError as error:
-        raise failure(f"{table.path}: {column.name} as {column.inferred.type}", str(error), [text]) from None
+    return None if text == "" or text == table.null else cast(text, column.inferred.type)
 
 
 def _values(data: pa.Table, column: Column, table: TableInput) -> list[Value]:
     if column.name not in data.column_names:
-        raise unreadable(_place(table), f"it has no column `{column.name}`")
+        raise StrataError(missing_column(table, column.name, data.column_names))
     values = data[column.name]
     wanted = arrow_type(column.inferred.type)
     if not widens_physically(values.type, wanted):
-        raise unreadable(_place(table), f"column `{column.name}` is {values.type}, declared {column.inferred.type}")
+        raise StrataError(other_type(table, column, values.type))
     try:
         if isinstance(values.type, pa.ExtensionType) and pa.types.is_fixed_size_binary(values.type.storage_type):
             return [None if v is None else str(v) for v in values.to_pylist()]
         cells: list[Value] = values.cast(wanted).to_pylist(maps_as_pydicts="strict")
         return cells
     except (pa.ArrowException, ValueError, OverflowError) as error:
-        raise unreadable(_place(table), f"column `{column.name}`: {error}") from None
-
-
-def _place(table: TableInput) -> Path | str:
-    match table:
-        case ParquetTable():
-            return table.paths[0]
-        case CsvTable() | DuckDBTable():
-            return table.path
-        case ArrowTable():
-            return "the Arrow table"
+        message = f"column `{column.name}` cannot be read as {column.inferred.type}: {error}"
+        raise StrataError(Diagnostic("E090", message, fix="write the data in the declared type")) from None
