@@ -127,6 +127,20 @@ class ContractField:
         words += [spelled_enum(self.enum)] if self.enum is not None else []
         return " ".join(words)
 
+    @property
+    def semantics(self) -> bytes:
+        """Everything that is promised of the column, told apart; its description and its place promise nothing."""
+        flags = (self.nullable, self.unique, self.primary_key, self.protected, self.partition_by)
+        return packed(
+            self.name,
+            str(self.type),
+            "".join("01"[flag] for flag in flags),
+            packed(*sorted(self.enum or ())),
+            packed(*(() if self.classification is None else (self.classification,))),
+            str(self.mask or ""),
+            str(self.freshness or ""),
+        )
+
 
 @dataclass(frozen=True)
 class TableContract:
@@ -195,7 +209,7 @@ class TableContract:
         """SHA-256 (hex) of what is promised: the same for every order of fields and enum values, whatever the
         contract is called and described as, and different for any two contracts that promise different things."""
         freshness = [str(p) for p in (self.freshness.max_age, self.freshness.column) if p] if self.freshness else []
-        fields = sorted(packed(*_semantics(f)) for f in self.fields)
+        fields = sorted(f.semantics for f in self.fields)
         head = packed(DIGEST_VERSION, str(self.closed), packed(*freshness))
         return hexdigest(head, *fields)
 
@@ -214,16 +228,3 @@ def _require_instant(one: ContractField) -> None:
     if not isinstance(one.type, Date | Timestamp | Unknown):
         message = f"freshness is told from a date or timestamp, but `{one.name}` is {one.type}"
         raise ContractError(message, one.name)
-
-
-def _semantics(one: ContractField) -> tuple[str | bytes, ...]:
-    flags = (one.nullable, one.unique, one.primary_key, one.protected, one.partition_by)
-    return (
-        one.name,
-        str(one.type),
-        "".join("01"[flag] for flag in flags),
-        packed(*sorted(one.enum or ())),
-        packed(*(() if one.classification is None else (one.classification,))),
-        str(one.mask or ""),
-        str(one.freshness or ""),
-    )

@@ -18,10 +18,11 @@ from ..store.artifacts import Artifact
 from ..store.environments import EnvironmentVersion, Pointer
 from ..store.store import Store
 from .compute import Input, Run, compute
+from .fingerprints import data_digest
 from .outlived import unkept
 from .plan import Plan, PlannedModel
 from .preview import hidden_columns
-from .provenance import KeptDeclaration, kept_declarations, sound_artifact
+from .provenance import Data, KeptDeclaration, ground_of, kept_declarations, sound_artifact
 from .results import Event, Finished, ModelResult, Outcome, Published, Started, Status
 from .workspace import Workspace
 
@@ -101,14 +102,16 @@ def _input(
         if name in workspace.missing:
             raise workspace.missing[name]
         source = workspace.sources[name]
-        return Input(source.table, source.digest)
+        return Input(source.table, Data(source.digest))
     artifact = live_artifact(workspace.store, name, results.get(name), base)
     if name in by.outlived:
         known = artifact.manifest.provenance.get("known")
         if (fault := unkept(workspace.compiled.models[by.name], name, known)) is not None:
             raise StrataError(fault)
     columns = workspace.compiled.models[name].relation.schema.columns
-    return Input(ParquetTable(artifact.paths, columns), artifact.manifest.digest)
+    read = {column: artifact.manifest.columns[column] for column in by.fingerprint.readings[name].columns}
+    data = Data(data_digest(read), read, ground_of(artifact.manifest))
+    return Input(ParquetTable(artifact.paths, columns), data)
 
 
 def live_artifact(store: Store, name: str, result: ModelResult | None, version: EnvironmentVersion) -> Artifact:

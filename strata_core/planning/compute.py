@@ -23,7 +23,15 @@ from .increments import Watermark, Way, increment_address, increment_relation, m
 from .pinning import ages, outdated, pin_candidate, pin_source, unmet_expectations
 from .plan import PlannedModel, Reason
 from .promised import promised
-from .provenance import KeptDeclaration, applied, kept_declaration, kept_declarations, provenance_of, sound_artifact
+from .provenance import (
+    Data,
+    KeptDeclaration,
+    applied,
+    kept_declaration,
+    kept_declarations,
+    provenance_of,
+    sound_artifact,
+)
 from .results import ModelResult, Status
 from .workspace import Workspace
 
@@ -50,10 +58,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One table that a model reads, and the digest of its rows."""
+    """One table that a model reads, and what is known of its rows."""
 
     table: TableInput
-    digest: str
+    data: Data
 
 
 def compute(run: Run, planned: PlannedModel, read: Callable[[str], Input]) -> ModelResult:
@@ -80,8 +88,8 @@ def _hidden_inputs(run: Run, model: CompiledModel) -> Set[str]:
 
 
 def _compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapping[str, Input]) -> ModelResult:
-    digests = {name: i.digest for name, i in inputs.items()}
-    where = address(planned.fingerprint.local, digests)
+    data = {name: i.data for name, i in inputs.items()}
+    where = address(planned.fingerprint.local, {name: one.digest for name, one in data.items()})
     forced = any(c.reason is Reason.FORCED for c in planned.causes)
     existing = None if forced else sound_artifact(run.workspace.store, model.name, where)
     reports, old = _check_sources(run, inputs, existing)
@@ -110,7 +118,7 @@ def _compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapp
         seconds = time.perf_counter() - started
         note = provenance_of(
             planned,
-            digests,
+            data,
             run.workspace.compiled,
             run.engine.name,
             pin,
@@ -146,7 +154,7 @@ def _task(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapping
         return _Task(artifact_relation(model), tables, where)
     live = planned.live
     before = applied(run.workspace.store, model.name, live) if live is not None else None
-    digests = {name: i.digest for name, i in inputs.items()}
+    digests = {name: i.data.digest for name, i in inputs.items()}
     changed = [name for name in digests if before is None or before.inputs.get(name) != digests[name]]
     way = way_of(model, planned, before, changed)
     since = before.watermark if before is not None and way is not None and way.incremental else None
@@ -185,7 +193,7 @@ def _check_sources(
     known = run.kept | frozenset(kept_declarations(existing.manifest) if existing else ())
     sources = {n: s for n, s in run.workspace.compiled.sources.items() if n in inputs}
     for name, source in sources.items():
-        asked = ages(source.contract) or kept_declaration(source, inputs[name].digest) not in known
+        asked = ages(source.contract) or kept_declaration(source, inputs[name].data.digest) not in known
         if asked and name not in run.checked:
             run.checked[name] = pin_source(run.engine, source, inputs[name].table, run.now)
     old = (outdated(source, run.workspace.sources[name].files, run.now) for name, source in sources.items())

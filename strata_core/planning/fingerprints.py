@@ -3,9 +3,10 @@
 Three digests, each SHA-256 over parts that are told apart (`digests.py`):
 
 - the *local* fingerprint of a model: its canonical relation, its order, its contract, and what it reads by name;
-- the *fingerprint*, which adds the fingerprints of everything upstream, by name (Merkle): staleness by meaning;
-- the *address* of an artifact: the local fingerprint and the digests of the input data. Equal addresses hold
-  equal rows, so an artifact that exists is never computed again, in any environment.
+- the *fingerprint*, which adds the meaning of what it reads (Merkle): of the columns that it reads, and of which rows
+  there are, so that a change upstream that it does not see leaves it as it is;
+- the *address* of an artifact: the local fingerprint and the digests of the input data, of the same columns. Equal
+  addresses hold equal rows, so an artifact that exists is never computed again, in any environment.
 """
 
 from __future__ import annotations
@@ -13,43 +14,70 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..analysis.compiled import CompiledModel, CompiledProject, Source
-from ..digests import hexdigest
+from ..digests import digest, hexdigest, packed
 from ..frozen import dataclass
-from ..relation.form import fingerprint_form
+from ..relation.form import Meaning, fingerprint_form, meaning
+from ..relation.nodes import Relation, Scan, walk_relation
 from . import cache
 from .artifact_relation import artifact_relation
 from .project import Project, content_parts
 from .promised import promised
 
-SEMANTICS_VERSION = "1"
+SEMANTICS_VERSION = "2"
 """Version of what programs mean and how artifacts are written; raise it when either changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a model reads of one table: the columns, by name, and the digest of what they and its rows mean."""
+
+    columns: tuple[str, ...]
+    meaning: str
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
     """The digests of one model and the parts that tell *why* it differs from what was applied.
 
-    `own` covers the model's own rows and order, `contract` its promises, `local` both.
+    `own` covers the model's own rows and order, `contract` its promises, `local` both; `readings` says by upstream name
+    what it reads, `meaning` what its readers depend on.
     """
 
     own: str
     contract: str
     local: str
     merkle: str
+    readings: Mapping[str, Reading]
+    meaning: Meaning
 
 
 def fingerprints(project: CompiledProject) -> dict[str, Fingerprint]:
     """The fingerprint of every model that compiles, in topological order."""
     result: dict[str, Fingerprint] = {}
-    sources = {name: source_fingerprint(source) for name, source in project.sources.items()}
+    meanings = {name: source_meaning(source) for name, source in project.sources.items()}
     for name, model in project.models.items():
-        held_to = promised(model)
-        own, contract = _own(model), held_to.digest if held_to else ""
+        relation, held_to = artifact_relation(model), promised(model)
+        own, contract = _own(model, relation), held_to.digest if held_to else ""
         local = hexdigest("local", SEMANTICS_VERSION, own, contract)
-        upstream = [(u, result[u].merkle if u in result else sources[u]) for u in sorted(model.upstream)]
-        merkle = hexdigest("merkle", local, *_pairs(upstream))
-        result[name] = Fingerprint(own, contract, local, merkle)
+        readings = {
+            table: Reading(columns, meanings[table].of(columns).hex())
+            for table, columns in columns_read(model, relation).items()
+        }
+        merkle = hexdigest("merkle", local, *_pairs((u, reading.meaning) for u, reading in sorted(readings.items())))
+        meanings[name] = meaning(relation, meanings)
+        result[name] = Fingerprint(own, contract, local, merkle, readings, meanings[name])
     return result
+
+
+def columns_read(model: CompiledModel, relation: Relation) -> dict[str, tuple[str, ...]]:
+    """The columns that `model`, computed as `relation`, reads of each table for its rows, order and expectations."""
+    found: dict[str, set[str]] = {name: set() for name in sorted(model.upstream)}
+    added = () if model.incremental is None else (model.incremental.rows,)
+    for one in (relation, *added, *(e.relation for e in model.expectations)):
+        for node in walk_relation(one):
+            if isinstance(node, Scan):
+                found[node.table].update(node.schema.names)
+    return {table: tuple(sorted(columns)) for table, columns in found.items()}
 
 
 def kept_fingerprints(project: Project, compiled: CompiledProject) -> dict[str, Fingerprint]:
@@ -63,12 +91,28 @@ def kept_fingerprints(project: Project, compiled: CompiledProject) -> dict[str, 
     return made
 
 
-def source_fingerprint(source: Source) -> str:
-    """The digest of what a source is declared to be: its columns and promises; not where it lies.
+def source_meaning(source: Source) -> Meaning:
+    """What a source is declared to be: its columns and promises; not where it lies.
 
     Its filter is part of the relation of each model that reads it.
     """
-    return hexdigest("source", SEMANTICS_VERSION, source.name, source.contract.digest)
+    contract, freshness = source.contract, source.contract.freshness
+    rows = packed(*sorted(contract.key), str(freshness.max_age) if freshness else "")
+    return Meaning(
+        digest(b"source", SEMANTICS_VERSION, source.name, rows),
+        {f.name: digest(b"column", f.semantics) for f in contract.fields},
+    )
+
+
+def data_digest(columns: Mapping[str, str]) -> str:
+    """The digest of the rows of an artifact as one sees them who reads these columns, given with their digests."""
+    return hexdigest("data", *_pairs(sorted(columns.items())))
+
+
+def ground_digest(inputs: Mapping[str, str], added_to: str | None) -> str:
+    """The digest of all source data that a model rests on, from those of its sources' data and its models' ground; of
+    an incremental model also from that of the rows that were `added_to`."""
+    return hexdigest("ground", added_to or "", *_pairs(sorted(inputs.items())))
 
 
 def address(local: str, inputs: Mapping[str, str]) -> str:
@@ -76,8 +120,8 @@ def address(local: str, inputs: Mapping[str, str]) -> str:
     return hexdigest("address", local, *_pairs(sorted(inputs.items())))
 
 
-def _own(model: CompiledModel) -> str:
-    parts: list[bytes | str] = [fingerprint_form(artifact_relation(model))]
+def _own(model: CompiledModel, relation: Relation) -> str:
+    parts: list[bytes | str] = [fingerprint_form(relation)]
     for expectation in model.expectations:
         parts += [fingerprint_form(expectation.relation), "\0".join(expectation.columns)]
     if (way := model.incremental) is not None:

@@ -1,9 +1,9 @@
 """The plan: which models are stale, and why (Seed 0 §6).
 
-A model is stale when its fingerprint differs from the one it was last applied with, or when the data it reads
-does. The plan is a pure function of the compiled project, the environment's version and the sources' digests;
-what is upstream of nothing stale is never in it, and early cutoff (an upstream that turns out the same) is
-decided by `apply`, by content address.
+A model is stale when its fingerprint differs from the one it was last applied with, or when the data it reads does.
+Both are told by column: what changed upstream and is not read, by no filter either, leaves a model fresh. The plan is a
+pure function of the compiled project, the environment's version and the sources' digests; what is upstream of nothing
+stale is never in it, and early cutoff (an upstream that turns out the same) is decided by `apply`, by content address.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean
 from ..frozen import dataclass, replace
+from ..relation.form import Meaning
 from ..store.environments import EnvironmentVersion, Pointer
-from .fingerprints import Fingerprint, address
+from .fingerprints import Fingerprint, Reading, source_meaning
 from .increments import Watermark, Way, way_of
 
 
@@ -50,13 +51,23 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What the live artifact of a model was made from: parts of its fingerprint, the digests that it read, the
-    digests of what its sources were declared to be, and how far its table had come where it is incremental."""
+    """What the live artifact of a model was made from, and what it is.
+
+    By upstream name: `inputs` are digests of the data, `read` those of each column that was read of a model, `readings`
+    what was read and what it meant, `grounds` the source data that it rested on. `own` and `contract` are parts of its
+    fingerprint then; `columns` the digests of its own columns, `meaning` and `ground` what they depend on; `watermark`
+    how far its table had come where it is incremental.
+    """
 
     own: str
     contract: str
     inputs: Mapping[str, str]
-    declarations: Mapping[str, str]
+    read: Mapping[str, Mapping[str, str]]
+    readings: Mapping[str, Reading]
+    grounds: Mapping[str, str]
+    columns: Mapping[str, str]
+    meaning: Meaning
+    ground: str
     watermark: Watermark | None = None
 
 
@@ -64,8 +75,9 @@ class Applied:
 class PlannedModel:
     """One model of the plan; it is stale when there are causes.
 
-    `outlived` names models that it reads as they are live although they mean something else by now. `way` tells of a
-    stale incremental model how it will be computed, as far as that is known before its inputs are.
+    `unsettled` says that its rows may come out otherwise for another reason than their meaning: other data, a lost
+    artifact. `outlived` names models that it reads as they are live although they mean something else by now. `way`
+    tells of a stale incremental model how it will be computed, as far as that is known before its inputs are.
     """
 
     name: str
@@ -73,6 +85,7 @@ class PlannedModel:
     inputs: tuple[str, ...]
     live: Pointer | None
     causes: tuple[Cause, ...]
+    unsettled: bool = False
     outlived: tuple[str, ...] = ()
     way: Way | None = None
 
@@ -144,40 +157,31 @@ def _planned(
 ) -> PlannedModel:
     inputs, live, own = project.models[name].upstream, base.models.get(name), prints[name]
     causes: list[Cause] = []
-    before, changed = None, frozenset[str]()
+    before, changed, unsettled = None, frozenset[str](), True
     if live is None:
         causes.append(Cause(Reason.MISSING))
+    elif (before := applied(name, live)) is None:
+        causes.append(Cause(Reason.MISSING))  # the live artifact is gone or damaged
     else:
-        stale_upstream = tuple(u for u in inputs if u in planned and planned[u].stale)
-        digests = _digests(inputs, base, source_digests)
-        before = applied(name, live)
-        moved = len(digests) < len(inputs) or not _made_of(digests, own, live, before)
-        if before is None:
-            causes.append(Cause(Reason.MISSING))  # the live artifact is gone or damaged
-        elif live.fingerprint != own.merkle or moved or stale_upstream:
-            causes += _causes(own, inputs, digests, stale_upstream, before, project)
-            changed = frozenset((*stale_upstream, *(u for u in inputs if before.inputs.get(u) != digests.get(u))))
+        moving = tuple(u for u in inputs if u in planned and planned[u].unsettled)
+        moved = tuple(u for u in inputs if _changed(u, before, base, source_digests, applied, project))
+        unsettled = bool(asked or moved or moving)
+        if moved or moving or live.fingerprint != own.merkle:
+            means = {u: prints[u].meaning if u in prints else source_meaning(project.sources[u]) for u in inputs}
+            causes += _causes(own, means, moved, moving, before, project)
+            changed = frozenset((*moved, *moving))
     causes += map(Cause, asked)
     as_live = (u for u in inputs if u in prints and u in base.models and u not in planned)
     outlived = tuple(u for u in as_live if base.models[u].fingerprint != prints[u].merkle)
-    found = PlannedModel(name, own, inputs, live, tuple(causes), outlived)
+    found = PlannedModel(name, own, inputs, live, tuple(causes), unsettled, outlived)
     return replace(found, way=way_of(project.models[name], found, before, changed)) if causes else found
-
-
-def _made_of(digests: Mapping[str, str], own: Fingerprint, live: Pointer, before: Applied | None) -> bool:
-    """Whether the live artifact was made by what the model is from inputs of these digests; an incremental one lies at
-    another address, which says what it was added to."""
-    if address(own.local, digests) == live.address:
-        return True
-    made = before is not None and (before.own, before.contract) == (own.own, own.contract)
-    return made and before is not None and before.watermark is not None and before.inputs == digests
 
 
 def _causes(
     own: Fingerprint,
-    inputs: tuple[str, ...],
-    digests: Mapping[str, str],
-    stale_upstream: tuple[str, ...],
+    means: Mapping[str, Meaning],
+    changed: tuple[str, ...],
+    moving: tuple[str, ...],
     before: Applied,
     project: CompiledProject,
 ) -> Iterable[Cause]:
@@ -186,22 +190,44 @@ def _causes(
         causes.append(Cause(Reason.OWN_CHANGE))
     if before.contract != own.contract:
         causes.append(Cause(Reason.CONTRACT_CHANGE))
-    changed = tuple(u for u in inputs if u not in digests or before.inputs.get(u, digests[u]) != digests[u])
     if data := tuple(u for u in changed if u in project.sources):
         causes.append(Cause(Reason.DATA_CHANGE, data))
-    declared = ((u, project.sources[u].contract.digest) for u in inputs if u in project.sources)
-    redeclared = (u for u, now in declared if before.declarations.get(u, now) != now)
+    meant = (u for u, now in means.items() if u in before.readings and not _read_in(before.readings[u], now))
     models = (u for u in changed if u not in project.sources)
-    if upstream := tuple(dict.fromkeys((*stale_upstream, *models, *redeclared))):
+    if upstream := tuple(dict.fromkeys((*moving, *models, *meant))):
         causes.append(Cause(Reason.UPSTREAM_CHANGE, upstream))
-    # Without any of these, the meaning of something upstream changed and was applied on its own meanwhile.
+    # Without any of these, its artifact was reused while something upstream meant something else.
     return causes or [Cause(Reason.UPSTREAM_CHANGE)]
 
 
-def _digests(inputs: tuple[str, ...], base: EnvironmentVersion, source_digests: Mapping[str, str]) -> Mapping[str, str]:
-    """The digests of what a model reads as it is live; what is not there has none."""
-    live = {u: base.models[u].digest for u in inputs if u in base.models}
-    return live | {u: source_digests[u] for u in inputs if u in source_digests}
+def _read_in(reading: Reading, meaning: Meaning) -> bool:
+    """Whether what was read is what a table of `meaning` has."""
+    known = meaning.columns.keys() >= set(reading.columns)
+    return known and meaning.of(reading.columns).hex() == reading.meaning
+
+
+def _changed(
+    upstream: str,
+    before: Applied,
+    base: EnvironmentVersion,
+    source_digests: Mapping[str, str],
+    applied: Callable[[str, Pointer], Applied | None],
+    project: CompiledProject,
+) -> bool:
+    """Whether the data that was read of `upstream` is not what it was, or gone.
+
+    The same columns of a model are told by their digests; or by the same meaning and the same ground, for a model that
+    has no key may hold the same rows in another order since it has other columns beside those that are read.
+    """
+    if upstream in project.sources:
+        return upstream not in source_digests or before.inputs.get(upstream) not in (None, source_digests[upstream])
+    live = applied(upstream, base.models[upstream]) if upstream in base.models else None
+    if live is None or upstream not in before.readings:
+        return live is None
+    then = before.read.get(upstream)
+    if then is not None and all(live.columns.get(column, digest) == digest for column, digest in then.items()):
+        return False
+    return before.grounds.get(upstream) != live.ground or not _read_in(before.readings[upstream], live.meaning)
 
 
 def _ancestors(project: CompiledProject, wanted: set[str]) -> set[str]:

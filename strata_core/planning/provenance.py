@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 
 from ..analysis.compiled import CompiledProject, Source
 from ..contract.encoding import contract_to_json, report_from_json, report_to_json
 from ..contract.report import PinReport
 from ..diagnostics import StrataError
+from ..relation.form import Meaning
 from ..store.artifacts import Artifact
 from ..store.document import JSON
 from ..store.environments import Pointer
 from ..store.manifest import Manifest
 from ..store.store import Store
+from .fingerprints import Reading, ground_digest
 from .increments import Watermark, read_watermark
 from .outlived import known_of
 from .plan import Applied, PlannedModel
@@ -22,9 +25,19 @@ KeptDeclaration = tuple[str, str, str]
 """A source's name, the digest of rows, and the digest of the declaration that they were found to keep."""
 
 
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What is known of the rows of one table that a model reads: their digest, and for those of another model the
+    digests of the `columns` that are read, and the source data that it rests on (`ground_digest`)."""
+
+    digest: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    ground: str | None = None
+
+
 def provenance_of(
     planned: PlannedModel,
-    inputs: Mapping[str, str],
+    inputs: Mapping[str, Data],
     project: CompiledProject,
     engine: str,
     report: PinReport,
@@ -33,17 +46,31 @@ def provenance_of(
     watermark: Watermark | None = None,
     added_to: str | None = None,
 ) -> dict[str, JSON]:
-    """The record of one computation: digests by upstream name, contracts of the sources read, what was promised and
-    found, the columns whose values are not shown (so that they stay hidden when the model is gone), what readers may
-    rest on, engine, time; of an incremental model how far its table had come, and the digest of the rows that these
-    were added to."""
+    """The record of one computation, from which a later plan tells what changed (`Applied`).
+
+    Beside it: contracts of the sources read, what was promised and found, the columns whose values are not shown (so
+    that they stay hidden when the model is gone), what readers may rest on, engine, time; of an incremental model how
+    far its table had come, and the digest of the rows that these were added to.
+    """
     sources, contract = project.sources, promised(project.models[planned.name])
+    meaning = planned.fingerprint.meaning
     return {
         "own": planned.fingerprint.own,
         "contract": planned.fingerprint.contract,
         "local": planned.fingerprint.local,
         "fingerprint": planned.fingerprint.merkle,
-        "inputs": dict(inputs),
+        "inputs": {name: data.digest for name, data in inputs.items()},
+        "read": {name: dict(data.columns) for name, data in inputs.items() if name not in sources},
+        "readings": {
+            name: {"columns": [*reading.columns], "meaning": reading.meaning}
+            for name, reading in planned.fingerprint.readings.items()
+        },
+        "grounds": {name: data.ground for name, data in inputs.items() if name not in sources},
+        "ground": ground_digest({name: data.ground or data.digest for name, data in inputs.items()}, added_to),
+        "meaning": {
+            "rows": meaning.rows.hex(),
+            "columns": {name: identity.hex() for name, identity in meaning.columns.items()},
+        },
         "source_contracts": {u: sources[u].contract.digest for u in inputs if u in sources},
         "engine": engine,
         "seconds": round(seconds, 6),
@@ -70,9 +97,33 @@ def applied(store: Store, name: str, pointer: Pointer) -> Applied | None:
     if artifact is None:
         return None
     note = artifact.manifest.provenance
-    own, contract = str(note.get("own", "")), str(note.get("contract", ""))
-    watermark = read_watermark(note.get("watermark"))
-    return Applied(own, contract, _texts(note.get("inputs")), _texts(note.get("source_contracts")), watermark)
+    return Applied(
+        own=str(note.get("own", "")),
+        contract=str(note.get("contract", "")),
+        inputs=_texts(note.get("inputs")),
+        read={name: _texts(columns) for name, columns in _mapping(note.get("read")).items()},
+        readings={name: _reading(_mapping(one)) for name, one in _mapping(note.get("readings")).items()},
+        grounds=_texts(note.get("grounds")),
+        columns=artifact.manifest.columns,
+        meaning=_meaning(_mapping(note.get("meaning"))),
+        ground=ground_of(artifact.manifest),
+        watermark=read_watermark(note.get("watermark")),
+    )
+
+
+def ground_of(manifest: Manifest) -> str:
+    """The source data that an artifact rests on."""
+    return str(manifest.provenance.get("ground", ""))
+
+
+def _reading(note: Mapping[str, JSON]) -> Reading:
+    columns = note.get("columns")
+    return Reading(tuple(map(str, columns)) if isinstance(columns, Sequence) else (), str(note.get("meaning", "")))
+
+
+def _meaning(note: Mapping[str, JSON]) -> Meaning:
+    columns = {name: bytes.fromhex(identity) for name, identity in _texts(note.get("columns")).items()}
+    return Meaning(bytes.fromhex(str(note.get("rows", ""))), columns)
 
 
 def kept_declaration(source: Source, digest: str) -> KeptDeclaration:
@@ -98,5 +149,9 @@ def hidden_of(manifest: Manifest) -> frozenset[str]:
     return frozenset(map(str, note)) if isinstance(note, Sequence) else frozenset()
 
 
+def _mapping(note: JSON) -> Mapping[str, JSON]:
+    return note if isinstance(note, Mapping) else {}
+
+
 def _texts(note: JSON) -> dict[str, str]:
-    return {str(k): str(v) for k, v in note.items()} if isinstance(note, Mapping) else {}
+    return {str(k): str(v) for k, v in _mapping(note).items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledProject
@@ -48,7 +49,7 @@ class Workspace:
             self.environment,
             self.store.environment(self.environment).head(),
             {name: source.digest for name, source in self.sources.items()},
-            lambda name, pointer: applied(self.store, name, pointer),
+            cache(lambda name, pointer: applied(self.store, name, pointer)),
             selected=selected,
             with_upstream=with_upstream,
             force=force,

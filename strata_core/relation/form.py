@@ -6,11 +6,14 @@ commutative operator. Tables are referenced by name. A relation of other rows or
 
 How: every column has an identity, the digest of how it is computed from the identities of what it reads, so that a
 projection (a `let`, a rename) leaves no trace of its own. What decides about rows is kept beside: a `Rows`.
+
+The same identities, computed through what is upstream, are the `Meaning` of a table: what its readers depend on, column
+by column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from ..digests import digest, packed
 from ..frozen import dataclass
@@ -55,9 +58,36 @@ class Rows:
         return digest(b"rows", self.base, *sorted(self.conditions))
 
 
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """How the rows of a table come about, and each of its columns, from what is at the ground of the project.
+
+    `rows` covers every filter, join and grouping on the way; a column covers what its values are computed from.
+    """
+
+    rows: Identity
+    columns: Mapping[str, Identity]
+
+    def of(self, names: Iterable[str]) -> Identity:
+        """What a reader of the columns `names` depends on."""
+        return digest(b"reading", self.rows, *(packed(name, self.columns[name]) for name in sorted(names)))
+
+
+def meaning(relation: Relation, upstream: Mapping[str, Meaning]) -> Meaning:
+    """The meaning of the table that `relation` computes from tables of these meanings."""
+
+    def scanned(node: Scan) -> tuple[Names, Rows]:
+        table = upstream[node.table]
+        names = {c.name: digest(table.columns[c.name], str(c.inferred.type)) for c in node.schema.columns}
+        return names, Rows(digest(b"scan", table.rows))
+
+    columns, rows = _identities(relation, scanned)
+    return Meaning(rows.identity, {c.name: columns[c.name] for c in relation.schema.columns})
+
+
 def fingerprint_form(relation: Relation) -> bytes:
     """The form of `relation`: length-prefixed, the same on every machine and run."""
-    columns, rows = _identities(relation)
+    columns, rows = _identities(relation, _named)
     outputs = [
         packed(c.name, columns[c.name], str(c.inferred.type))
         for c in sorted(relation.schema.columns, key=lambda c: c.name)
@@ -65,7 +95,10 @@ def fingerprint_form(relation: Relation) -> bytes:
     return packed(FORM_VERSION, rows.identity, packed(*outputs), packed(*rows.order))
 
 
-def _identities(relation: Relation) -> tuple[Names, Rows]:
+Scanned = Callable[[Scan], tuple[Names, Rows]]
+
+
+def _identities(relation: Relation, scanned: Scanned) -> tuple[Names, Rows]:
     """The identities of the columns and the rows of `relation`, inputs first, without recursion."""
     done: list[tuple[Names, Rows]] = []
     stack: list[tuple[Relation, bool]] = [(relation, False)]
@@ -78,14 +111,20 @@ def _identities(relation: Relation) -> tuple[Names, Rows]:
             continue
         given = done[len(done) - len(below) :]
         del done[len(done) - len(below) :]
-        done.append(_node(node, given))
+        done.append(scanned(node) if isinstance(node, Scan) else _node(node, given))
     return done[0]
 
 
-def _node(node: Relation, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]:
+def _named(node: Scan) -> tuple[Names, Rows]:
+    """A table by its name, whatever it means."""
+    return {c.name: _stored(c) for c in node.schema.columns}, Rows(digest(b"scan", node.table))
+
+
+Inner = Filter | Project | Join | Aggregate | Window | Sort | Limit | SetOperation | Expand
+
+
+def _node(node: Inner, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]:
     match node:
-        case Scan():
-            return {c.name: _stored(c) for c in node.schema.columns}, Rows(digest(b"scan", node.table))
         case Join():
             return _join(node, *given)
         case SetOperation():

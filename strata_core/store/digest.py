@@ -1,8 +1,9 @@
 """The content digest: what an artifact's rows are, whatever wrote them (architecture, Decisions 4).
 
-It is SHA-256 over the schema (names and types) and, for every block of `BLOCK_ROWS` rows, the columns' canonical
-streams, each with its length in front. A stream never depends on batch boundaries, on the bytes under a null,
-on offsets into buffers or on Parquet; nullability and metadata of the schema are descriptions, not rows.
+Each column has one: SHA-256 over its name and type and, for every block of `BLOCK_ROWS` rows, its canonical streams,
+each with its length in front. That of the whole is over those of the columns, in their order, so that who reads a few
+columns depends on these alone. A stream never depends on batch boundaries, on the bytes under a null, on offsets into
+buffers or on Parquet; nullability and metadata of the schema are descriptions, not rows.
 
 | values | streams |
 |---|---|
@@ -28,18 +29,26 @@ BLOCK_ROWS = 122_880
 """Rows of a block: a constant of the digest, and the writer's row group. DuckDB hands over sorted rows in groups of
 as many, so that a block is mostly one of its batches as it lies in memory."""
 
-_VERSION = b"strata-rows-2"
+_VERSION = b"strata-rows-3"
 _EMPTY = memoryview(b"")
 
 
-def combine(schema: pa.Schema, blocks: Iterable[bytes], rows: int) -> str:
-    """The digest (hex) of a stored schema, the digests of its blocks in order, and the row count."""
-    header = "\n".join(f"{len(f.name.encode())}:{f.name}:{type_key(f.type)}" for f in schema).encode()
+def combine(schema: pa.Schema, blocks: Iterable[tuple[bytes, ...]], rows: int) -> tuple[str, dict[str, str]]:
+    """The digest of rows of a stored schema, and that of each column (hex), from those of the blocks, in order."""
+    totals = [_hashed(_VERSION, f.name.encode(), type_key(f.type).encode(), rows.to_bytes(8, "little")) for f in schema]
+    for block in blocks:
+        for total, piece in zip(totals, block, strict=True):
+            total.update(piece)
+    columns = {field.name: total.hexdigest() for field, total in zip(schema, totals, strict=True)}
+    return _hashed(*(column.encode() for column in columns.values())).hexdigest(), columns
+
+
+def _hashed(*pieces: bytes | memoryview) -> hashlib._Hash:
     total = hashlib.sha256()
-    for piece in (_VERSION, header, rows.to_bytes(8, "little"), *blocks):
+    for piece in pieces:
         total.update(len(piece).to_bytes(8, "little"))
         total.update(piece)
-    return total.hexdigest()
+    return total
 
 
 def type_key(type_: pa.DataType) -> str:
@@ -57,14 +66,9 @@ def type_key(type_: pa.DataType) -> str:
     return str(type_)
 
 
-def of_block(block: pa.RecordBatch) -> bytes:
-    """The digest of one block, whose columns have stored types."""
-    total = hashlib.sha256()
-    for column in block.columns:
-        for stream in _streams(column):
-            total.update(len(stream).to_bytes(8, "little"))
-            total.update(stream)
-    return total.digest()
+def of_block(block: pa.RecordBatch) -> tuple[bytes, ...]:
+    """The digests of the columns of one block, which have stored types."""
+    return tuple(_hashed(*_streams(column)).digest() for column in block.columns)
 
 
 def size(array: pa.Array) -> int:

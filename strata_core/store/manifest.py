@@ -63,8 +63,9 @@ class ColumnStatistics:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """See the module. `digest` is the content digest over canonical rows; `provenance` is what planning knew:
-    fingerprint, address, inputs (name to digest), contract, pin findings, duration, engine."""
+    """See the module. `digest` is the content digest over canonical rows, `columns` holds that of each column;
+    `provenance` is what planning knew: fingerprint, address, inputs (name to digest), contract, pin findings, duration,
+    engine."""
 
     id: str
     kind: str
@@ -73,6 +74,7 @@ class Manifest:
     schema: tuple[Field, ...]
     rows: int
     digest: str
+    columns: Mapping[str, str]
     created_at: Instant
     statistics: Mapping[str, ColumnStatistics]
     provenance: Mapping[str, JSON]
@@ -104,6 +106,7 @@ def encode(manifest: Manifest) -> bytes:
         "schema": schema,
         "rows": manifest.rows,
         "digest": manifest.digest,
+        "columns": dict(manifest.columns),
         "created_at": spell(manifest.created_at),
         "statistics": statistics,
         "provenance": dict(manifest.provenance),
@@ -146,6 +149,7 @@ def _decode(document: Mapping[str, JSON]) -> Manifest:
             "schema": list(schema),
             "rows": int(rows),
             "digest": str(digest),
+            "columns": dict(columns),
             "created_at": str(created_at),
             "statistics": dict(statistics),
             "provenance": dict(provenance),
@@ -158,6 +162,7 @@ def _decode(document: Mapping[str, JSON]) -> Manifest:
                 schema=tuple(field_of(f) for f in schema),
                 rows=rows,
                 digest=digest,
+                columns=MappingProxyType({name: str(of_column) for name, of_column in columns.items()}),
                 created_at=parse(created_at),
                 statistics=MappingProxyType({name: _statistics(s) for name, s in statistics.items()}),
                 provenance=MappingProxyType(provenance),

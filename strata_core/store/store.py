@@ -95,6 +95,7 @@ class Store:
             schema=fields_of(written.schema),
             rows=written.rows,
             digest=written.digest,
+            columns=written.columns,
             created_at=next_instant(0),
             statistics=written.statistics,
             provenance=provenance,

@@ -55,11 +55,13 @@ _THREADS = min(4, max(2, os.cpu_count() or 2))
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What `write_parts` wrote: the schema kept, parts in row order, and what is known of their rows."""
+    """What `write_parts` wrote: the schema kept, parts in row order, and what is known of their rows: their digest,
+    that of each column, and statistics."""
 
     schema: pa.Schema
     parts: tuple[Part, ...]
     digest: str
+    columns: Mapping[str, str]
     statistics: Mapping[str, ColumnStatistics]
 
     @property
@@ -81,7 +83,7 @@ class _Encoded:
 
 @dataclass(frozen=True, slots=True)
 class _Digested:
-    blocks: tuple[bytes, ...]
+    blocks: tuple[tuple[bytes, ...], ...]
     null_counts: tuple[int, ...]
 
 
@@ -136,14 +138,11 @@ def write_parts(
             raise
     files.settle(directory)
     parts = tuple(file.part for file in written)
+    digests = (block for content in contents for block in content.blocks)
     return Written(
         stored,
         parts,
-        digest.combine(
-            stored,
-            (block for content in contents for block in content.blocks),
-            sum(part.rows for part in parts),
-        ),
+        *digest.combine(stored, digests, sum(part.rows for part in parts)),
         of_columns(stored, [file.footer for file in written], [content.null_counts for content in contents]),
     )
 
@@ -152,11 +151,11 @@ def digest_of(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:
     """The content digest that `write_parts` would give these rows."""
     stored = stored_schema(schema)
     rows = 0
-    blocks: list[bytes] = []
+    blocks: list[tuple[bytes, ...]] = []
     for block in _blocks(stored, batches):
         rows += block.num_rows
         blocks.extend(_digest(stored, [block]).blocks)
-    return digest.combine(stored, blocks, rows)
+    return digest.combine(stored, blocks, rows)[0]
 
 
 def _blocks(stored: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -167,14 +167,20 @@ def test_seed0_s6_a_change_upstream_reaches_everything_downstream_and_nothing_el
     [
         ("country: string nonnull enum {ES, MX, CO},", "country: string nonnull enum {ES, MX},"),
         ("    placed: date nonnull,\n  }", "    placed: date nonnull,\n  }\n  filter: amount > 1.00"),
-        ("    placed: date nonnull,\n", "    placed: date nonnull,\n    note: string,\n"),
+        ("amount: decimal(10,2) nonnull,", "amount: decimal(10,2) nonnull primary_key,"),
     ],
-    ids=["an annotation", "a filter", "a column"],
+    ids=["an annotation", "a filter", "a key"],
 )
 def test_seed0_s6_what_a_source_is_declared_to_be_is_part_of_the_meaning(shop, old, new):
     before = {m: shop.fingerprint(m).merkle for m in ("enriched", "top")}
     shop.edit(SOURCES, old, new)
     assert {m for m in before if shop.fingerprint(m).merkle != before[m]} == {"enriched", "top"}
+
+
+def test_seed0_s6_a_column_of_a_source_that_is_not_read_means_nothing(shop):
+    before = {m: shop.fingerprint(m) for m in ("enriched", "top")}
+    shop.edit(SOURCES, "    placed: date nonnull,\n", "    placed: date nonnull,\n    note: string,\n")
+    assert {m: shop.fingerprint(m) for m in before} == before
 
 
 def test_seed0_s6_fingerprints_are_the_same_in_every_process(shop):

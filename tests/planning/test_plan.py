@@ -133,7 +133,7 @@ def test_without_upstream_models_are_read_as_they_are_live(shop):
     shop.edit("models/by_country.strata", "sum(amount)", "max(amount)")
     plan = shop.workspace().plan(["top"], with_upstream=False)
     # What `top` reads is unchanged as long as `by_country` is not applied; its meaning is not.
-    assert {m.name: [str(c) for c in m.causes] for m in plan.models} == {"top": ["upstream change"]}
+    assert {m.name: [str(c) for c in m.causes] for m in plan.models} == {"top": ["upstream change: by_country"]}
 
 
 def test_e027_an_unknown_model_has_a_suggestion(shop):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strata_core.analysis import compile_project
 from strata_core.analysis.compiled import CompiledProject
 from strata_core.language.parser import parse_module
-from strata_core.planning.fingerprints import address, fingerprints
+from strata_core.planning.fingerprints import address, data_digest, fingerprints
 from strata_core.planning.plan import Applied, Plan, make_plan
 from strata_core.store.environments import EMPTY, EnvironmentVersion, Pointer
 
@@ -41,6 +41,10 @@ class Graph:
         assert not [d for d in (*result.diagnostics, *compiled.diagnostics) if d.blocks], compiled.diagnostics
         return compiled
 
+    def values(self, model: int) -> frozenset[int]:
+        """The models whose constant is in the column `v` of `model`; joins only ask for `k`, which is that of `s`."""
+        return frozenset({model}).union(*(self.values(first) for first in self.reads[model][:1]))
+
     def ancestors(self, model: int) -> frozenset[int]:
         return frozenset(self.reads[model]).union(*(self.ancestors(r) for r in self.reads[model]))
 
@@ -52,9 +56,22 @@ def graphs(draw: st.DrawFn) -> Graph:
     return Graph(reads, tuple(draw(st.lists(st.integers(1, 9), min_size=size, max_size=size))), (True,) * size)
 
 
+@dataclass(frozen=True)
+class Edit:
+    """A graph before and after an edit: the models that add another constant, those that promise less, other data."""
+
+    before: Graph
+    after: Graph
+    own: frozenset[int]
+    contract: frozenset[int]
+    data: bool
+
+    def other_values(self, model: int) -> bool:
+        return bool(self.after.values(model) & self.own)
+
+
 @st.composite
-def edits(draw: st.DrawFn) -> tuple[Graph, Graph, frozenset[int], bool]:
-    """A graph, the graph after an edit, the models whose own text means something else, whether data changed."""
+def edits(draw: st.DrawFn) -> Edit:
     before = draw(graphs())
     size = len(before.reads)
     own = draw(st.sets(st.integers(0, size - 1), max_size=2))
@@ -68,28 +85,29 @@ def edits(draw: st.DrawFn) -> tuple[Graph, Graph, frozenset[int], bool]:
         tuple(i not in weaker for i in range(size)),
         int(data),
     )
-    return before, after, frozenset(own | weaker), data
+    return Edit(before, after, frozenset(own), frozenset(weaker), data)
 
 
-def digests(graph: Graph) -> dict[str, str]:
-    """What the rows of each table would be known by: everything that they depend on, spelled out."""
-    rows = {"s": f"data{graph.data}"}
-    for i, reads in enumerate(graph.reads):
-        rows[f"m{i}"] = f"({graph.constants[i]}:{','.join(rows[f'm{r}'] for r in reads) or rows['s']})"
-    return rows
+def columns(graph: Graph, model: int) -> dict[str, str]:
+    """What the columns of a model would be known by: everything that they depend on, spelled out."""
+    data = f"data{graph.data}"
+    reads = graph.reads[model]
+    return {"k": data, "v": f"({graph.constants[model]}:{columns(graph, reads[0])['v'] if reads else data})"}
 
 
 def applied(graph: Graph) -> tuple[EnvironmentVersion, dict[str, Applied]]:
     """The environment after everything of `graph` was applied."""
-    compiled, rows = graph.compiled(), digests(graph)
-    prints = fingerprints(compiled)
+    compiled, prints = graph.compiled(), fingerprints(graph.compiled())
+    of = {f"m{i}": columns(graph, i) for i in range(len(graph.reads))}
     pointers, notes = {}, {}
-    for name, model in compiled.models.items():
-        inputs = {u: rows[u] for u in model.upstream}
-        declared = {u: compiled.sources[u].contract.digest for u in inputs if u in compiled.sources}
+    for name in compiled.models:
         own = prints[name]
-        pointers[name] = Pointer(address(own.local, inputs), rows[name], own.merkle)
-        notes[name] = Applied(own.own, own.contract, inputs, declared)
+        read = {u: {c: of[u][c] for c in r.columns} for u, r in own.readings.items() if u in of}
+        inputs = {u: data_digest(read[u]) if u in of else f"data{graph.data}" for u in own.readings}
+        pointers[name] = Pointer(address(own.local, inputs), of[name]["v"], own.merkle)
+        ground = f"data{graph.data}"
+        grounds = dict.fromkeys(read, ground)
+        notes[name] = Applied(own.own, own.contract, inputs, read, own.readings, grounds, of[name], own.meaning, ground)
     version = EnvironmentVersion(1, "id", 1, pointers, "", {}, "publish", None)
     return version, notes
 
@@ -110,36 +128,33 @@ def plan(graph: Graph, base: EnvironmentVersion, notes: dict[str, Applied], *sel
 @settings(max_examples=60, deadline=None)
 @given(edits())
 def test_seed0_s6_law_stale_is_what_changed_and_what_reads_it_and_nothing_else(edit):
-    before, after, changed, data = edit
-    made = plan(after, *applied(before))
-    expected = {
-        f"m{i}"
-        for i in range(len(after.reads))
-        if any(j in changed or (data and not after.reads[j]) for j in (i, *after.ancestors(i)))
+    made = plan(edit.after, *applied(edit.before))
+    everything = range(len(edit.after.reads))
+    assert {m.name for m in made.stale} == {
+        f"m{i}" for i in everything if edit.data or i in edit.contract or edit.other_values(i)
     }
-    assert {m.name for m in made.stale} == expected
 
 
 @settings(max_examples=60, deadline=None)
 @given(edits())
 def test_seed0_s6_law_each_is_planned_after_what_it_reads(edit):
-    before, after, _, _ = edit
-    names = [m.name for m in plan(after, *applied(before)).models]
-    assert all(names.index(f"m{r}") < names.index(f"m{i}") for i, reads in enumerate(after.reads) for r in reads)
+    names = [m.name for m in plan(edit.after, *applied(edit.before)).models]
+    reads = enumerate(edit.after.reads)
+    assert all(names.index(f"m{r}") < names.index(f"m{i}") for i, below in reads for r in below)
 
 
 @settings(max_examples=60, deadline=None)
 @given(edits())
 def test_seed0_s6_law_a_cause_names_what_is_its_cause(edit):
-    before, after, changed, data = edit
-    made = plan(after, *applied(before))
-    stale = {m.name for m in made.stale}
+    made = plan(edit.after, *applied(edit.before))
     for planned in made.stale:
         i = int(planned.name[1:])
+        reads = edit.after.reads[i]
         told = {str(c.reason): set(c.upstream) for c in planned.causes}
-        assert ("own change" in told or "contract change" in told) == (i in changed)
-        assert told.get("data change", set()) == ({"s"} if data and not after.reads[i] else set())
-        assert told.get("upstream change", set()) == {f"m{r}" for r in after.reads[i]} & stale
+        assert ("own change" in told, "contract change" in told) == (i in edit.own, i in edit.contract)
+        assert told.get("data change", set()) == ({"s"} if edit.data and not reads else set())
+        with_values = {f"m{r}" for r in reads[:1] if edit.other_values(r)}
+        assert told.get("upstream change", set()) == ({f"m{r}" for r in reads} if edit.data else with_values)
 
 
 @settings(max_examples=40, deadline=None)
@@ -152,16 +167,16 @@ def test_seed0_s6_law_what_was_applied_is_fresh_and_everything_is_missing_before
 @settings(max_examples=40, deadline=None)
 @given(edits(), st.data())
 def test_seed0_s6_law_a_selection_plans_what_the_whole_plan_has_of_it_and_of_what_it_reads(edit, data):
-    before, after, _, _ = edit
-    base, notes = applied(before)
-    chosen = data.draw(st.integers(0, len(after.reads) - 1))
-    inside = {f"m{i}" for i in (chosen, *after.ancestors(chosen))}
-    whole = {m.name: m.causes for m in plan(after, base, notes).stale}
-    part = {m.name: m.causes for m in plan(after, base, notes, f"m{chosen}").stale}
+    base, notes = applied(edit.before)
+    chosen = data.draw(st.integers(0, len(edit.after.reads) - 1))
+    inside = {f"m{i}" for i in (chosen, *edit.after.ancestors(chosen))}
+    whole = {m.name: m.causes for m in plan(edit.after, base, notes).stale}
+    part = {m.name: m.causes for m in plan(edit.after, base, notes, f"m{chosen}").stale}
     assert part == {name: causes for name, causes in whole.items() if name in inside}
 
 
 def test_the_oracle_reads_the_text_that_it_plans():
     graph = Graph(((), (0,), (0, 1)), (1, 2, 3), (True, True, False))
     assert list(graph.compiled().models) == ["m0", "m1", "m2"]
-    assert digests(graph)["m2"] == "(3:(1:data0),(2:(1:data0)))"
+    assert columns(graph, 2) == {"k": "data0", "v": "(3:(1:data0))"}
+    assert fingerprints(graph.compiled())["m2"].readings["m1"].columns == ("k",)

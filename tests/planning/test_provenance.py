@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from strata_core.planning.fingerprints import data_digest
 from strata_core.planning.provenance import applied, kept_declarations, pin_of, sound_artifact
 from strata_core.store import manifest
 from strata_core.store.environments import Pointer
@@ -20,13 +21,18 @@ def test_an_artifact_says_how_it_was_made(shop):
         "contract",
         "engine",
         "fingerprint",
+        "ground",
+        "grounds",
         "hidden",
         "inputs",
         "known",
         "local",
+        "meaning",
         "own",
         "pin",
         "promises",
+        "read",
+        "readings",
         "seconds",
         "source_contracts",
     ]
@@ -48,8 +54,16 @@ def test_what_was_applied_is_read_back(shop):
     found = applied(store, "by_day", pointer)
     assert found is not None
     assert found.own == shop.fingerprint("by_day").own
-    assert found.inputs == {"enriched": artifact(shop, "enriched").manifest.digest}
-    assert found.declarations == {}
+    read = {"placed": artifact(shop, "enriched").manifest.columns["placed"]}
+    assert (found.inputs, found.read) == ({"enriched": data_digest(read)}, {"enriched": read})
+    assert found.readings == shop.fingerprint("by_day").readings
+    below = applied(store, "enriched", store.environment("prod").head().models["enriched"])
+    assert below is not None
+    assert found.grounds == {"enriched": below.ground}
+    assert (found.columns, found.meaning) == (
+        artifact(shop, "by_day").manifest.columns,
+        shop.fingerprint("by_day").meaning,
+    )
     assert applied(store, "by_day", Pointer("nowhere", "d", "f")) is None
 
 

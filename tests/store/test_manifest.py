@@ -26,6 +26,7 @@ MANIFEST = Manifest(
     ),
     rows=3,
     digest="ef" * 32,
+    columns={"id": "0a" * 32, "paid": "0b" * 32},
     created_at=1_700_000_000_000_000_001,
     statistics={"id": ColumnStatistics(0, 1, 3), "paid": ColumnStatistics(3)},
     provenance={"fingerprint": "f", "inputs": {"raw": "99"}, "duration": 1.5, "findings": [], "contract": None},

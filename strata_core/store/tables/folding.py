@@ -240,6 +240,7 @@ def _manifest(history: History, snapshot_id: str, written: Written, head: TableE
         schema=fields_of(written.schema),
         rows=written.rows,
         digest=written.digest,
+        columns=written.columns,
         created_at=history.clock(),
         statistics=written.statistics,
         provenance=MappingProxyType({"through": head.number}),

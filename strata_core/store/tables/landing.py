@@ -284,6 +284,7 @@ class _Attempt:
             schema=fields_of(written.schema),
             rows=written.rows,
             digest=written.digest,
+            columns=written.columns,
             created_at=self.history.clock(),
             statistics=written.statistics,
             provenance=MappingProxyType(provenance),
