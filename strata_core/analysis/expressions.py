@@ -13,11 +13,12 @@ from typing import TypeVar
 
 from ..diagnostics import Diagnostic, Report, Span
 from ..diagnostics.diagnostic import Suggestion, wrapping
-from ..frozen import dataclass, field
+from ..frozen import dataclass, field, replace
 from ..language import ast
 from ..relation.expressions import Expr, call, cast, literal
 from ..types import Bool, Decimal, Money, Unknown
 from ..types.functions import CATALOG, Function, Kind, SignatureError
+from ..types.functions.banned import BANNED
 from ..types.functions.operands import decimal_of
 from .names import unknown
 from .types import Domains, spelled_type
@@ -213,9 +214,13 @@ def _call(node: ast.Call, context: Context) -> Expr | None:
 
 
 def find_function(node: ast.Call, context: Context) -> Function | None:
-    """The row of the catalog that a call names; E025 where there is none."""
+    """The row of the catalog that a call names; E025 where there is none, E065 where there cannot be."""
     name = node.function.text
     function = CATALOG.get(name)
+    if function is None and (instead := BANNED.get(name.lower())) is not None:
+        message = f"`{name}` does not give equal rows for equal inputs"
+        context.report(Diagnostic("E065", message, node.function.span, fix=instead))
+        return None
     if function is None or not function.surface:
         context.report(unknown("E025", f"no function `{name}`", node.function, CALLABLE))
         return None
@@ -233,8 +238,10 @@ class Arguments:
 def arguments(node: ast.Call, function: Function, context: Context) -> Arguments | None:
     """The arguments of a call, bare words among them; all are looked at, also where one is in error.
 
-    A keyword stands for a value and a word: `date_add(x, days: 3)` is `date_add(x, 3, day)`.
+    A keyword stands for a value and a word: `date_add(x, days: 3)` is `date_add(x, 3, day)`; or it names an argument,
+    which then takes its place: `random(seed: 1, key: x)` is `random(1, x)`.
     """
+    node = _in_place(node, function, context)
     values = [_argument(n, i, function, context) for i, n in enumerate(node.arguments)]
     nodes = [*node.arguments]
     for keyword in node.keywords:
@@ -252,6 +259,22 @@ def arguments(node: ast.Call, function: Function, context: Context) -> Arguments
         nodes += [keyword.value, keyword.value]
     known = [v for v in values if v is not None]
     return Arguments(exact(nodes, known), nodes) if len(known) == len(values) else None
+
+
+def _in_place(node: ast.Call, function: Function, context: Context) -> ast.Call:
+    """The call with the arguments that are given by name behind the others, in the order of the signature."""
+    by_name = {k.name.text: k for k in node.keywords if k.name.text in function.named}
+    missing = [name for name in function.named[len(node.arguments) :] if name in by_name]
+    if not by_name:
+        return node
+    if [*missing] != [*function.named[len(node.arguments) :]][: len(missing)] or len(missing) < len(by_name):
+        fix = f"the signature is `{function.signature}`"
+        message = f"an argument of `{function.name}` is missing, or given twice"
+        context.report(Diagnostic("E060", message, node.span, fix=fix))
+        return replace(node, keywords=())
+    named = tuple(by_name[name].value for name in missing)
+    others = tuple(k for k in node.keywords if k.name.text not in by_name)
+    return replace(node, arguments=(*node.arguments, *named), keywords=others)
 
 
 def _argument(node: ast.Expr, position: int, function: Function, context: Context) -> Expr | None:

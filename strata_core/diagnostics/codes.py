@@ -50,6 +50,7 @@ CODES = MappingProxyType(
         "E062": "column that is neither grouped nor aggregated",
         "E063": "window not allowed here",
         "E064": "function depends on an order and none is given",
+        "E065": "function is not deterministic",
         # E07x declarations
         "E070": "declaration is not valid",
         "E071": "statement is not valid here",

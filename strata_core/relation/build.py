@@ -176,7 +176,7 @@ def window_rows(input: Relation, items: Iterable[WindowItem]) -> Window:
     return Window(input, items, Schema((*schema.columns, *columns), minimal_keys(keys), edges))
 
 
-PEERS_ALIKE = frozenset({"rank", "dense_rank"})
+PEERS_ALIKE = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})
 """Window functions that give rows which the order does not tell apart the same result."""
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from strata_core.types import FLOAT64, INT64, Inferred
 from strata_core.types.functions import CATALOG, Kind, tighten_in_group
+from strata_core.types.functions.banned import BANNED
 
 from .rules import fault, inferred, resolve
 from .test_operators import split
@@ -121,6 +122,51 @@ RULES = [
     ("json_is_nullable", "json_value", "json, string", "string?"),
     ("json_is_nullable", "json_get", "json, string", "json?"),
     ("json_takes_json", "json_value", "string, string", "E060"),
+    ("json_path_is_known", "json_path", "json, = '$.a[0]'", "json?"),
+    ("json_path_is_known", "json_path", "json, string", "E060"),
+    ("json_path_is_known", "json_path", "json, = 'a'", "E060"),
+    ("json_build_is_nonnull", "json_build", "= 'a', int64?", "json"),
+    ("json_build_takes_known_keys", "json_build", "string, int64", "E060"),
+    ("json_build_takes_known_keys", "json_build", "= 'a', int64, = 'a', int64", "E060"),
+    ("json_build_takes_what_json_spells", "json_build", "= 'a', float64", "E060"),
+    ("json_build_takes_what_json_spells", "json_build", "= 'a', array(int64)", "E060"),
+    ("json_type", "json_type", "json?", "string?"),
+    ("json_keys_are_nonnull", "json_keys", "json", "array(string nonnull)?"),
+    ("json_array_length", "json_array_length", "json", "int64?"),
+    ("array_index_of_is_nullable", "array_index_of", "array(int64), int64", "int64?"),
+    ("array_index_of_one_type", "array_index_of", "array(int64), string", "E060"),
+    ("array_remove_keeps_nulls", "array_remove", "array(int64), int64", "array(int64)"),
+    ("array_distinct_has_none", "array_distinct", "array(int64)?", "array(int64 nonnull)?"),
+    ("array_distinct_of_simple_values", "array_distinct", "array(json)", "E060"),
+    ("array_extremes", "array_min", "array(date nonnull)", "date?"),
+    ("array_join", "array_join", "array(string), string?", "string?"),
+    ("array_join", "array_join", "array(int64), string", "E060"),
+    ("array_slice", "array_slice", "array(int64 nonnull), int64, int64", "array(int64 nonnull)"),
+    ("map_keys", "map_keys", "map(string, int64)?", "array(string nonnull)?"),
+    ("map_contains", "map_contains", "map(string, int64), string", "bool"),
+    ("split", "split", "string, string?", "array(string nonnull)?"),
+    ("codepoint_is_nullable", "codepoint", "string", "int64?"),
+    ("regexp_count_of_some_text", "regexp_count", "string, = '[a-z]+'", "int64"),
+    ("regexp_count_of_some_text", "regexp_count", "string, = '[a-z]*'", "E060"),
+    ("last_day_is_a_date", "last_day", "timestamp?", "date?"),
+    ("names_of_days", "day_name", "date", "string"),
+    ("tests_of_floats", "is_nan", "float64?", "bool?"),
+    ("bits_of_int64", "bit_and", "int64, int64?", "int64?"),
+    ("bits_of_int64", "bit_xor", "int64, float64", "E060"),
+    ("pi", "pi", "", "float64"),
+    ("trunc", "trunc", "decimal(5,3)", "decimal(3,0)"),
+    ("angles", "atan2", "int64, decimal(5,2)", "float64"),
+    ("random_takes_a_seed_and_a_key", "random", "= 42, string", "float64"),
+    ("random_takes_a_seed_and_a_key", "random", "= 42, int64?", "float64?"),
+    ("random_takes_a_seed_and_a_key", "random", "= 42", "E060"),
+    ("random_takes_a_seed_and_a_key", "random", "int64, string", "E060"),
+    ("random_takes_a_seed_and_a_key", "random", "= -1, string", "E060"),
+    ("random_takes_a_seed_and_a_key", "random", "= 42, float64", "E060"),
+    ("quantile_takes_a_known_share", "quantile", "int64, = 0.5", "float64?"),
+    ("quantile_takes_a_known_share", "quantile", "int64, = 2", "E060"),
+    ("quantile_takes_a_known_share", "quantile", "int64, float64", "E060"),
+    ("nth_value_is_nullable", "nth_value", "string, = 2", "string?"),
+    ("nth_value_takes_a_known_number", "nth_value", "string, = 0", "E060"),
 ]
 
 
@@ -139,6 +185,9 @@ def test_every_row_of_the_catalog_is_in_a_table() -> None:
     alike |= {"quarter", "month", "week", "day", "day_of_week", "day_of_year", "minute", "second", "date_sub"}
     alike |= {"make_timestamp", "from_unix", "to_unix", "ceil", "sign", "exp", "ln", "log10", "power", "least"}
     alike |= {"array_concat", "array_sort", "json_is_null", "last", "dense_rank", "first_value", "last_value", "trim"}
+    alike |= {"iso_year", "days_in_month", "month_name", "from_unix_ms", "to_unix_ms", "position", "reverse", "sha1"}
+    alike |= {"log2", "sin", "cos", "tan", "asin", "acos", "atan", "degrees", "radians", "is_finite", "bit_or"}
+    alike |= {"regexp_extract_all", "array_max", "array_reverse", "map_size", "percent_rank", "cume_dist"}
     assert set(CATALOG) - tested == alike
 
 
@@ -169,7 +218,28 @@ def test_what_depends_on_an_order_is_marked() -> None:
 
 
 def test_seed0_s6_no_function_is_non_deterministic() -> None:
-    assert not {"random", "rand", "now", "today", "current_timestamp", "uuid"} & CATALOG.keys()
+    assert not BANNED.keys() & CATALOG.keys()
+    assert {"rand", "now", "today", "current_date", "current_timestamp", "uuid"} <= BANNED.keys()
+    assert CATALOG["random"].named == ("seed", "key")
+
+
+# language-reference.md §6 and language.md "Expressions", by hand.
+NAMED = """
+count sum avg max min any all median quantile stddev variance array_agg first last
+row_number rank dense_rank lag lead first_value last_value
+if case coalesce nullif
+upper lower trim ltrim rtrim length substring left right replace lpad rpad split_part regexp_replace startswith like
+rlike concat
+date_add date_sub date_trunc date_diff
+array_construct list array_length array_get array_concat array_contains array_append array_prepend array_remove
+array_index_of array_sort map dict map_get struct struct_get json_get json_value json_path json_build json_is_null
+random
+"""
+
+
+def test_every_function_that_the_reference_names_is_there_and_there_are_120() -> None:
+    assert set(NAMED.split()) - CATALOG.keys() == set()
+    assert sum(f.surface for f in CATALOG.values()) >= 120
 
 
 def test_errors_say_which_argument_and_what_would_be_accepted() -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from ...relation.expressions import AggregateCall, WindowCall
-from ...types import Float64, Money
+from ...relation.expressions import AggregateCall, Literal, WindowCall
+from ...types import FLOAT64, Float64, Money
 from ..float_sum import BUCKET_BITS, FINEST, LOWEST_BUCKET, MANTISSA_BITS
 from . import rounding, sql
 from .sql import SqlExpr
@@ -98,6 +98,35 @@ def _median(call: AggregateCall | WindowCall, argument: SqlExpr, _: list[exp.Ord
     return without_negative_zero(over(sql.fn("median", _distinct(call, double))))
 
 
+def _quantile(call: AggregateCall | WindowCall, argument: SqlExpr, _: list[exp.Ordered], over: Over) -> SqlExpr:
+    """From the sorted values, with each operation written out: DuckDB's own rounds in another way."""
+    double = argument if isinstance(call.args[0].inferred.type, Float64) else sql.cast(argument, sql.DOUBLE)
+    share = call.args[1]
+    assert isinstance(share, Literal)
+    present = exp.Not(this=sql.is_null(sql.paren(double.copy())))
+    listed = over(exp.Filter(this=sql.fn("list", _distinct(call, double)), expression=exp.Where(this=present)))
+
+    def with_values(values: SqlExpr) -> SqlExpr:
+        last = exp.Paren(this=exp.Sub(this=sql.fn("len", values.copy()), expression=sql.number(1)))
+        place = exp.Mul(this=sql.cast(last, sql.DOUBLE), expression=sql.literal(share.value, FLOAT64))
+        return sql.once("place", place, lambda p: between(values, p))
+
+    def between(values: SqlExpr, place: SqlExpr) -> SqlExpr:
+        below = sql.fn("floor", place.copy())
+        position = sql.cast(below, sql.BIGINT)
+        lower = sql.fn("list_extract", values.copy(), exp.Add(this=position, expression=sql.number(1)))
+        following = sql.fn(
+            "least", exp.Add(this=position.copy(), expression=sql.number(2)), sql.fn("len", values.copy())
+        )
+        upper = sql.fn("list_extract", values.copy(), following)
+        part = exp.Paren(this=exp.Sub(this=place.copy(), expression=below.copy()))
+        step = exp.Mul(this=exp.Paren(this=exp.Sub(this=upper, expression=lower.copy())), expression=part)
+        alike = exp.EQ(this=lower.copy(), expression=upper.copy())
+        return sql.when((alike, lower.copy()), otherwise=exp.Add(this=lower.copy(), expression=step))
+
+    return without_negative_zero(sql.once("values", sql.fn("list_sort", listed), with_values))
+
+
 def _ordered(name: str) -> Aggregator:
     def build(_: AggregateCall | WindowCall, argument: SqlExpr, order: list[exp.Ordered], over: Over) -> SqlExpr:
         return over(sql.fn(name, exp.Order(this=argument, expressions=order) if order else argument))
@@ -123,6 +152,7 @@ AGGREGATES: dict[str, Aggregator] = {
     "any": _simple("bool_or"),
     "all": _simple("bool_and"),
     "median": _median,
+    "quantile": _quantile,
     "array_agg": _array_agg,
     "first": _ordered("first"),
     "last": _ordered("last"),

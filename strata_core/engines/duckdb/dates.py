@@ -7,7 +7,7 @@ from sqlglot import exp
 from ...relation.expressions import Call
 from ...types import Date, ValueType
 from . import sql
-from .operators import Builder, word
+from .operators import Builder, native, word
 from .sql import SqlExpr
 
 MONTHS = {"year": 12, "quarter": 3, "month": 1}
@@ -138,6 +138,19 @@ def _to_date(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     return sql.cast(args[0], DATE)
 
 
+def _from_unix_ms(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    micros = exp.Mul(this=sql.paren(args[0]), expression=sql.cast(sql.number(1_000), sql.BIGINT))
+    return within_calendar(sql.fn("make_timestamp", micros), call.inferred.type)
+
+
+def _days_in_month(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    return sql.cast(sql.fn("day", sql.fn("last_day", args[0])), sql.BIGINT)
+
+
+def _last_day(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    return sql.cast(sql.fn("last_day", args[0]), DATE)
+
+
 PARTS: dict[str, str] = {
     "year": "year",
     "quarter": "quarter",
@@ -149,6 +162,7 @@ PARTS: dict[str, str] = {
     "hour": "hour",
     "minute": "minute",
     "second": "second",
+    "iso_year": "isoyear",
 }
 
 DATES: dict[str, Builder] = {
@@ -162,4 +176,10 @@ DATES: dict[str, Builder] = {
     "make_timestamp": _made("make_timestamp"),
     "from_unix": _from_unix,
     "to_unix": _to_unix,
+    "days_in_month": _days_in_month,
+    "last_day": _last_day,
+    "month_name": native("monthname"),
+    "day_name": native("dayname"),
+    "from_unix_ms": _from_unix_ms,
+    "to_unix_ms": native("epoch_ms"),
 }

@@ -44,6 +44,7 @@ BUILDERS: dict[str, Builder] = {
     "round": _rounded("half_up"),
     "floor": _rounded("floor"),
     "ceil": _rounded("ceiling"),
+    "trunc": _rounded("down"),
 }
 
 TOTAL = frozenset(
@@ -51,6 +52,9 @@ TOTAL = frozenset(
     eq ne lt le gt ge and or not is_null is_not_null in like concat_op concat if case coalesce nullif greatest least
     divide upper lower trim ltrim rtrim length startswith endswith contains year quarter month week day day_of_week
     day_of_year hour minute second date_trunc to_date array_length array_get array_contains struct_get map_get
+    pi is_nan is_finite bit_and bit_or bit_xor random split position reverse codepoint regexp_extract_all regexp_count
+    sha1 iso_year days_in_month last_day month_name day_name to_unix_ms array_index_of array_remove array_slice
+    array_reverse array_distinct array_min array_max array_join map_keys map_contains map_size
     """.split()  # noqa: SIM905 - a set of words reads best as words
 )
 """Functions that have a value for all arguments of their types; every other one may abort."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from ...relation.expressions import Call
-from ...types import Array
+from ...types import STRING, Array, Bool, Decimal, Int64, Json, Money, ValueType
 from . import sql
+from .casts import cast_value
 from .operators import Builder, joined, native, word
 from .sql import SqlExpr
+from .strings import bounded, natural
 
 
 def _unless_null(test: SqlExpr, value: SqlExpr) -> SqlExpr:
@@ -35,19 +39,6 @@ def _get(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
 
 def _array(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     return sql.cast(exp.Array(expressions=list(args)), sql.sql_type(call.inferred.type))
-
-
-def _contains(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
-    """DuckDB answers false of a null array or value."""
-
-    def with_items(xs: SqlExpr) -> SqlExpr:
-        return sql.once(
-            "wanted",
-            args[1],
-            lambda x: _unless_null(x.copy(), _unless_null(xs.copy(), sql.fn("list_contains", xs.copy(), x.copy()))),
-        )
-
-    return sql.once("items", args[0], with_items)
 
 
 def _append(position: int) -> Builder:
@@ -105,12 +96,132 @@ def _json_is_null(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     return exp.EQ(this=sql.fn("json_type", args[0]), expression=sql.string("NULL"))
 
 
+def _with_value(build: Callable[[SqlExpr, SqlExpr], SqlExpr]) -> Builder:
+    """A function of an array and a value of it, null where one of them is."""
+
+    def built(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+        def with_items(xs: SqlExpr) -> SqlExpr:
+            def with_value(x: SqlExpr) -> SqlExpr:
+                return _unless_null(x.copy(), _unless_null(xs.copy(), build(xs.copy(), x.copy())))
+
+            return sql.once("value", args[1], with_value)
+
+        return sql.once("items", args[0], with_items)
+
+    return built
+
+
+def _index_of(xs: SqlExpr, x: SqlExpr) -> SqlExpr:
+    position = sql.cast(sql.fn("nullif", sql.fn("list_position", xs, x), sql.number(0)), sql.BIGINT)
+    return exp.Sub(this=position, expression=sql.number(1))
+
+
+def _remove(xs: SqlExpr, x: SqlExpr) -> SqlExpr:
+    element = sql.column(f"{sql.RESERVED}kept")
+    other = exp.NullSafeNEQ(this=element, expression=sql.paren(x))
+    return sql.fn("list_filter", xs, sql.lambda_of([element.name], other))
+
+
+def _join(xs: SqlExpr, separator: SqlExpr) -> SqlExpr:
+    """DuckDB's is null where all elements are."""
+    return sql.fn("coalesce", sql.fn("array_to_string", xs, separator), sql.string(""))
+
+
+def _slice(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    """DuckDB counts from 1, and takes what is negative from the end."""
+    items, start, count = args
+
+    def with_start(first: SqlExpr) -> SqlExpr:
+        begin = exp.Add(this=natural(first.copy()), expression=sql.number(1))
+        end = natural(exp.Add(this=sql.paren(first.copy()), expression=natural(count)))
+        return sql.fn("list_slice", items, begin, end)
+
+    return sql.once("start", bounded(start), with_start)
+
+
+def _distinct(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    return sql.fn("list_sort", sql.fn("list_distinct", args[0]))
+
+
+def _map_keys(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    return sql.fn("list_sort", sql.fn("map_keys", args[0]))
+
+
+def _map_contains(entries: SqlExpr, key: SqlExpr) -> SqlExpr:
+    return sql.fn("list_contains", sql.fn("map_keys", entries), key)
+
+
+def _map_size(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    return sql.fn("len", sql.fn("map_keys", args[0]))
+
+
+def _json_path(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    return sql.cast(sql.fn("json_extract", args[0], sql.string(word(call, 1))), sql.VARCHAR)
+
+
+JSON_KINDS = {"OBJECT": "object", "ARRAY": "array", "VARCHAR": "string", "BOOLEAN": "boolean", "NULL": "null"}
+"""DuckDB's names of what is no number."""
+
+
+def _json_type(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    def named(kind: SqlExpr) -> SqlExpr:
+        others = [
+            (exp.EQ(this=kind.copy(), expression=sql.string(duck)), sql.string(ours))
+            for duck, ours in JSON_KINDS.items()
+        ]
+        return sql.when((sql.is_null(kind.copy()), sql.null(sql.VARCHAR)), *others, otherwise=sql.string("number"))
+
+    return sql.once("kind", sql.fn("json_type", args[0]), named)
+
+
+def _of_kind(kind: str, value: Callable[[SqlExpr], SqlExpr]) -> Builder:
+    """A function of a document of that kind, null of any other."""
+
+    def build(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+        def of(document: SqlExpr) -> SqlExpr:
+            fits = exp.EQ(this=sql.fn("json_type", document.copy()), expression=sql.string(kind))
+            return sql.when((fits, value(document.copy())))
+
+        return sql.once("document", args[0], of)
+
+    return build
+
+
+def _json_keys(document: SqlExpr) -> SqlExpr:
+    return sql.fn("list_sort", sql.fn("list_distinct", sql.fn("json_keys", document)))
+
+
+def _json_array_length(document: SqlExpr) -> SqlExpr:
+    return sql.cast(sql.fn("json_array_length", document), sql.BIGINT)
+
+
+def _json_build(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    parts: list[SqlExpr] = [sql.string("{")]
+    for number in range(0, len(args), 2):
+        key, value, type_ = args[number], args[number + 1], call.args[number + 1].inferred.type
+        parts += [sql.string(",")] if number else []
+        parts += [_json_text(key), sql.string(":"), sql.fn("coalesce", _json_of(value, type_), sql.string("null"))]
+    return sql.join(*parts, sql.string("}"))
+
+
+def _json_of(value: SqlExpr, type_: ValueType) -> SqlExpr:
+    if isinstance(type_, Json):
+        return value
+    text = cast_value(value, type_, STRING)
+    return text if isinstance(type_, Bool | Int64 | Decimal | Money) else _json_text(text)
+
+
+def _json_text(text: SqlExpr) -> SqlExpr:
+    return sql.cast(sql.fn("to_json", sql.cast(text, sql.VARCHAR)), sql.VARCHAR)
+
+
 NESTED: dict[str, Builder] = {
     "list": _array,
     "array_construct": _array,
     "array_length": native("len"),
     "array_get": _get,
-    "array_contains": _contains,
+    # DuckDB answers false of a null array or value.
+    "array_contains": _with_value(lambda xs, x: sql.fn("list_contains", xs, x)),
     "array_concat": joined,
     "array_sort": _sort,
     "array_append": _append(0),
@@ -123,4 +234,20 @@ NESTED: dict[str, Builder] = {
     "json_get": _json_get,
     "json_value": _json_value,
     "json_is_null": _json_is_null,
+    "array_index_of": _with_value(_index_of),
+    "array_remove": _with_value(_remove),
+    "array_slice": _slice,
+    "array_reverse": native("list_reverse"),
+    "array_distinct": _distinct,
+    "array_min": native("list_min"),
+    "array_max": native("list_max"),
+    "array_join": _with_value(_join),
+    "map_keys": _map_keys,
+    "map_contains": _with_value(_map_contains),
+    "map_size": _map_size,
+    "json_path": _json_path,
+    "json_type": _json_type,
+    "json_keys": _of_kind("OBJECT", _json_keys),
+    "json_array_length": _of_kind("ARRAY", _json_array_length),
+    "json_build": _json_build,
 }

@@ -157,6 +157,14 @@ def _sign(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     return sql.once("signed", args[0], guarded)
 
 
+def _random(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    """The first 52 bits of the digest of seed and key, over 2^52."""
+    seed, key = args
+    text = sql.join(sql.cast(seed, sql.VARCHAR), sql.string(":"), key)
+    bits = sql.cast(sql.join(sql.string("0x"), sql.fn("left", sql.fn("sha256", text), sql.number(13))), sql.BIGINT)
+    return exp.Div(this=sql.cast(bits, sql.DOUBLE), expression=sql.float_literal(2.0**52))
+
+
 OPERATORS: dict[str, Builder] = {
     "add": _add,
     "subtract": _arithmetic(exp.Sub),
@@ -192,4 +200,12 @@ OPERATORS: dict[str, Builder] = {
     "ln": native("ln"),
     "log10": native("log10"),
     "power": native("pow"),
+    "pi": native("pi"),
+    **{f: native(f) for f in ("log2", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "degrees", "radians")},
+    "is_nan": native("isnan"),
+    "is_finite": native("isfinite"),
+    "bit_and": binary(exp.BitwiseAnd),
+    "bit_or": binary(exp.BitwiseOr),
+    "bit_xor": native("xor"),
+    "random": _random,
 }

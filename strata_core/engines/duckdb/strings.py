@@ -14,7 +14,7 @@ INTEGER = exp.DataType(this=exp.DataType.Type.INT)
 CHARACTERS = "(?s)."
 
 
-def _bounded(count: SqlExpr) -> SqlExpr:
+def bounded(count: SqlExpr) -> SqlExpr:
     """A length or position; DuckDB refuses what no text reaches. Nulls stay, which `greatest` skips."""
 
     def cut(n: SqlExpr) -> SqlExpr:
@@ -26,28 +26,28 @@ def _bounded(count: SqlExpr) -> SqlExpr:
     return sql.once("count", count, cut)
 
 
-def _natural(count: SqlExpr) -> SqlExpr:
+def natural(count: SqlExpr) -> SqlExpr:
     """A length, not below zero; null stays null."""
 
     def cut(n: SqlExpr) -> SqlExpr:
         positive = sql.fn("greatest", n.copy(), sql.number(0))
         return sql.when((exp.Not(this=sql.is_null(n.copy())), positive))
 
-    return sql.once("length", _bounded(count), cut)
+    return sql.once("length", bounded(count), cut)
 
 
 def _substring(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
-    text, start = args[0], _bounded(args[1])
+    text, start = args[0], bounded(args[1])
     if len(args) == 2:
         return sql.fn("substring", text, start)
-    return sql.fn("substring", text, start, _natural(args[2]))
+    return sql.fn("substring", text, start, natural(args[2]))
 
 
 def _side(name: str) -> Builder:
     """`left` and `right`: of a negative count, nothing."""
 
     def build(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
-        return sql.fn(name, args[0], _natural(args[1]))
+        return sql.fn(name, args[0], natural(args[1]))
 
     return build
 
@@ -67,7 +67,7 @@ def _pad(name: str) -> Builder:
 
                 return sql.once("fill", fill, with_fill)
 
-            return sql.once("length", sql.cast(_natural(length), INTEGER), with_length)
+            return sql.once("length", sql.cast(natural(length), INTEGER), with_length)
 
         return sql.once("text", text, with_text)
 
@@ -83,7 +83,7 @@ def _split_part(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
             (exp.EQ(this=n.copy(), expression=sql.number(0)), _empty_unless_null(text, separator)), otherwise=part
         )
 
-    return sql.once("part", _bounded(number), with_number)
+    return sql.once("part", bounded(number), with_number)
 
 
 def _empty_unless_null(*texts: SqlExpr) -> SqlExpr:
@@ -138,6 +138,35 @@ def _replace_all(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     return sql.fn("regexp_replace", *args, sql.string("g"))
 
 
+def _split(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    """Where the separator is empty, DuckDB takes the characters apart."""
+
+    def with_text(text: SqlExpr) -> SqlExpr:
+        def with_separator(separator: SqlExpr) -> SqlExpr:
+            empty = exp.EQ(this=separator.copy(), expression=sql.string(""))
+            whole = sql.when((exp.Not(this=sql.is_null(text.copy())), exp.Array(expressions=[text.copy()])))
+            return sql.when((empty, whole), otherwise=sql.fn("string_split", text.copy(), separator.copy()))
+
+        return sql.once("separator", args[1], with_separator)
+
+    return sql.once("text", args[0], with_text)
+
+
+def _count(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    return sql.fn("len", sql.fn("regexp_extract_all", *args))
+
+
+def _reverse(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    """By code points, where DuckDB's own goes by graphemes."""
+    characters = sql.fn("regexp_extract_all", args[0], sql.string(CHARACTERS))
+    return sql.fn("array_to_string", sql.fn("list_reverse", characters), sql.string(""))
+
+
+def _codepoint(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    """DuckDB's is -1 of an empty text."""
+    return sql.cast(sql.fn("nullif", sql.fn("unicode", args[0]), sql.number(-1)), sql.BIGINT)
+
+
 STRINGS: dict[str, Builder] = {
     "upper": _mapped("upper"),
     "lower": _mapped("lower"),
@@ -157,6 +186,13 @@ STRINGS: dict[str, Builder] = {
     "contains": native("contains"),
     "regexp_replace": _replace_all,
     "regexp_extract": _extract,
+    "regexp_extract_all": native("regexp_extract_all"),
+    "regexp_count": _count,
+    "split": _split,
+    "position": native("strpos"),
+    "reverse": _reverse,
+    "codepoint": _codepoint,
+    "sha1": native("sha1"),
     "md5": native("md5"),
     "sha256": native("sha256"),
 }

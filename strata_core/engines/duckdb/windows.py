@@ -8,7 +8,10 @@ from ...relation.expressions import Frame, WindowCall
 from . import aggregates, sql
 from .sql import SqlExpr
 
-RANKINGS = frozenset({"row_number", "rank", "dense_rank", "ntile", "lag", "lead", "first_value", "last_value"})
+RANKINGS = frozenset(
+    {"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile"}
+    | {"lag", "lead", "first_value", "last_value", "nth_value"}
+)
 
 
 def is_whole_float_form(call: WindowCall) -> bool:

@@ -72,6 +72,16 @@ def median(values: Values, _: ValueType) -> Value:
     return float(lower if order_key(lower) == order_key(upper) else lower + (upper - lower) / 2)
 
 
+def quantile(values: Values, share: float) -> Value:
+    """The value at `share` of the way from the first to the last, between two neighbours in proportion."""
+    if not values:
+        return None
+    ordered = sorted(map(float, values), key=order_key)
+    place = (len(ordered) - 1) * share
+    lower, upper = ordered[math.floor(place)], ordered[min(math.floor(place) + 1, len(ordered) - 1)]
+    return lower if order_key(lower) == order_key(upper) else lower + (upper - lower) * (place - math.floor(place))
+
+
 def variance(values: Values, _: ValueType) -> Value:
     """The sample variance in two passes of reproducible sums; null of fewer than two values."""
     if len(values) < 2:
@@ -111,7 +121,14 @@ KEEPS_NULLS = frozenset({"first", "last"})
 """Aggregates that read a row, not a value: a null in that row is their result."""
 
 
-def aggregate(name: str, values: Sequence[Value], result: ValueType, *, whole_rows: bool) -> Value:
-    """The aggregate `name`; `whole_rows` says that it has no argument and counts rows."""
+def aggregate(
+    name: str, values: Sequence[Value], result: ValueType, *, whole_rows: bool, options: Sequence[Value] = ()
+) -> Value:
+    """The aggregate `name`; `whole_rows` says that it has no argument and counts rows. `options` are its further
+    arguments, which are literals."""
     kept = values if whole_rows or name in KEEPS_NULLS else [v for v in values if v is not None]
+    if name == "quantile":
+        (share,) = options
+        assert isinstance(share, float)
+        return quantile(kept, share)
     return AGGREGATES[name](kept, result)

@@ -10,6 +10,7 @@ import datetime
 from collections.abc import Callable
 from typing import TypeVar
 
+from ...types.functions.dates import DAY_NAMES, MONTH_NAMES
 from .values import MisfitError, Value
 
 Moment = TypeVar("Moment", datetime.date, datetime.datetime)
@@ -103,6 +104,22 @@ def to_unix(moment: datetime.datetime) -> int:
     return (moment - EPOCH) // datetime.timedelta(seconds=1)
 
 
+def last_day(moment: Moment) -> datetime.date:
+    """The last day of the month."""
+    return datetime.date(moment.year, moment.month, days_in_month(moment))
+
+
+def days_in_month(moment: Moment) -> int:
+    """How many days the month has."""
+    return calendar.monthrange(moment.year, moment.month)[1]
+
+
+def from_unix_ms(milliseconds: int) -> datetime.datetime:
+    """The timestamp so many milliseconds after the beginning of 1970."""
+    seconds, rest = divmod(milliseconds, 1000)
+    return _moved(EPOCH, seconds).replace(microsecond=rest * 1000)
+
+
 DATES: dict[str, Callable[..., Value]] = {
     "date_trunc": date_trunc,
     "date_add": date_add,
@@ -123,4 +140,11 @@ DATES: dict[str, Callable[..., Value]] = {
     "make_timestamp": make_timestamp,
     "from_unix": from_unix,
     "to_unix": to_unix,
+    "iso_year": lambda moment: moment.isocalendar().year,
+    "days_in_month": days_in_month,
+    "last_day": last_day,
+    "month_name": lambda moment: MONTH_NAMES[moment.month - 1],
+    "day_name": lambda moment: DAY_NAMES[moment.weekday()],
+    "from_unix_ms": from_unix_ms,
+    "to_unix_ms": lambda moment: (moment - EPOCH) // datetime.timedelta(milliseconds=1),
 }

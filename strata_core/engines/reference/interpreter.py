@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, assert_never
 
-from ...relation.expressions import AggregateCall, Call, Expr, SortKey, columns_read, conjuncts
+from ...relation.expressions import AggregateCall, Call, Expr, Literal, SortKey, columns_read, conjuncts
 from ...relation.nodes import (
     Aggregate,
     Expand,
@@ -204,7 +204,8 @@ def _aggregate(call: AggregateCall, schema: Schema, reading: Reading) -> Callabl
         if call.distinct:
             values = list({sort_key(v): v for v in reversed(values)}.values())[::-1]
         try:
-            result = aggregate(call.function, values, call.inferred.type, whole_rows=not arguments)
+            options = [a.value for a in call.args[1:] if isinstance(a, Literal)]
+            result = aggregate(call.function, values, call.inferred.type, whole_rows=not arguments, options=options)
             return fit(result, call.inferred.type)
         except MisfitError as error:
             raise failure(call.function, str(error), values[:3]) from None

@@ -6,6 +6,7 @@ int64 and decimal are exact; float64 follows IEEE 754 (what overflows is infinit
 from __future__ import annotations
 
 import decimal
+import hashlib
 import math
 import operator
 from collections.abc import Callable
@@ -126,6 +127,23 @@ def power(x: float, y: float) -> Value:
         return math.inf if x == 0 else math.nan
 
 
+def on_circle(of: Callable[[float], float]) -> Callable[..., Value]:
+    """`of`, NaN where it is undefined."""
+
+    def apply(x: float) -> Value:
+        try:
+            return of(x)
+        except ValueError:
+            return math.nan
+
+    return apply
+
+
+def draw(seed: int, key: str) -> Value:
+    """The number from 0 up to 1 that belongs to the key under this seed."""
+    return int(hashlib.sha256(f"{seed}:{key}".encode()).hexdigest()[:13], 16) / 2.0**52
+
+
 MATHS: dict[str, Callable[..., Value]] = {
     "add": arithmetic(EXACT.add, operator.add),
     "subtract": arithmetic(EXACT.subtract, operator.sub),
@@ -156,4 +174,17 @@ MATHS: dict[str, Callable[..., Value]] = {
     "ln": logarithm(math.log),
     "log10": logarithm(math.log10),
     "power": power,
+    "pi": lambda: math.pi,
+    "trunc": whole("down"),
+    "log2": logarithm(math.log2),
+    **{name: on_circle(getattr(math, name)) for name in ("sin", "cos", "tan", "asin", "acos", "atan")},
+    "atan2": math.atan2,
+    "degrees": math.degrees,
+    "radians": math.radians,
+    "is_nan": math.isnan,
+    "is_finite": math.isfinite,
+    "bit_and": operator.and_,
+    "bit_or": operator.or_,
+    "bit_xor": operator.xor,
+    "random": draw,
 }

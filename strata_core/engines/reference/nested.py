@@ -6,10 +6,14 @@ from 0.
 
 from __future__ import annotations
 
+import decimal
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...types import Json, ValueType
+from ...types.functions.documents import steps
 from .casts import text_of
 from .values import MisfitError, Value, order_key, sort_key
 
@@ -43,9 +47,25 @@ def parse_json(text: str) -> Any:
     """The JSON value of `text`; of a key that an object holds twice, the first counts."""
 
     def first_wins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        return dict(reversed(pairs))
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            found.setdefault(key, value)
+        return found
 
     return json.loads(text, object_pairs_hook=first_wins)
+
+
+_CONTROL = re.compile(r"(?<!\\)((?:\\\\)*)\\u00([01][0-9a-f])")
+
+
+def _escaped(text: str) -> str:
+    r"""JSON text in which control characters without a short escape are written `\u001F`, as engines do."""
+    return _CONTROL.sub(lambda match: f"{match[1]}\\u00{match[2].upper()}", text)
+
+
+def compact(document: Any) -> str:
+    """JSON text without white space."""
+    return _escaped(json.dumps(document, ensure_ascii=False, separators=(",", ":")))
 
 
 def json_get(text: str, key: str) -> Value:
@@ -53,7 +73,7 @@ def json_get(text: str, key: str) -> Value:
     document = parse_json(text)
     if not isinstance(document, dict) or key not in document:
         return None
-    return json.dumps(document[key], ensure_ascii=False, separators=(",", ":"))
+    return compact(document[key])
 
 
 def json_value(text: str, key: str) -> Value:
@@ -61,6 +81,98 @@ def json_value(text: str, key: str) -> Value:
     document = parse_json(text)
     value = document.get(key) if isinstance(document, dict) else None
     return text_of(value) if isinstance(value, str | bool | int | float) else None
+
+
+def array_index_of(items: list[Value], wanted: Value) -> Value:
+    """The position of the first element that equals `wanted`."""
+    return next((i for i, v in enumerate(items) if v is not None and order_key(v) == order_key(wanted)), None)
+
+
+def array_remove(items: list[Value], unwanted: Value) -> list[Value]:
+    """The elements that do not equal `unwanted`; nulls stay."""
+    return [v for v in items if v is None or order_key(v) != order_key(unwanted)]
+
+
+def array_slice(items: list[Value], start: int, count: int) -> list[Value]:
+    """The elements at `start` to `start + count - 1` that exist."""
+    return items[max(start, 0) : max(start + max(count, 0), 0)]
+
+
+def array_distinct(items: list[Value]) -> list[Value]:
+    """Each element that is not null once, from the smallest on."""
+    found = {sort_key(v): v for v in reversed(items) if v is not None}
+    return [found[key] for key in sorted(found)]
+
+
+def _present(items: list[Value]) -> list[Value]:
+    return [v for v in items if v is not None]
+
+
+def json_path(text: str, path: str) -> Value:
+    """What stands at the path, as JSON text; null where nothing does."""
+    document = parse_json(text)
+    for step in steps(path) or ():
+        match document, step:
+            case dict(), str() if step in document:
+                document = document[step]
+            case list(), int() if step < len(document):
+                document = document[step]
+            case _:
+                return None
+    return compact(document)
+
+
+def json_type(text: str) -> str:
+    """What kind of JSON value it is."""
+    match parse_json(text):
+        case dict():
+            return "object"
+        case list():
+            return "array"
+        case str():
+            return "string"
+        case bool():
+            return "boolean"
+        case None:
+            return "null"
+        case _:
+            return "number"
+
+
+def json_keys(text: str) -> Value:
+    """The keys of an object, sorted; null of anything else."""
+    document = parse_json(text)
+    return sorted(document) if isinstance(document, dict) else None
+
+
+def json_array_length(text: str) -> Value:
+    """The number of elements of an array; null of anything else."""
+    document = parse_json(text)
+    return len(document) if isinstance(document, list) else None
+
+
+def json_build(values: Sequence[Value], types: Sequence[ValueType]) -> str:
+    """The object of keys and values in turn. JSON is taken as it is; decimals keep their digits."""
+    pairs = [
+        f"{_json_text(str(k))}:{_json_of(v, t)}" for k, v, t in zip(values[::2], values[1::2], types[1::2], strict=True)
+    ]
+    return f"{{{','.join(pairs)}}}"
+
+
+def _json_of(value: Value, type_: ValueType) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool() | int() | decimal.Decimal():
+            return text_of(value)
+        case str() if isinstance(type_, Json):
+            return value
+        case _:
+            return _json_text(text_of(value))
+
+
+def _json_text(text: str) -> str:
+    return _escaped(json.dumps(text, ensure_ascii=False))
 
 
 NESTED: dict[str, Callable[..., Value]] = {
@@ -73,6 +185,21 @@ NESTED: dict[str, Callable[..., Value]] = {
     "struct_get": lambda record, name: record[name],
     "json_get": json_get,
     "json_value": json_value,
+    "array_index_of": array_index_of,
+    "array_remove": array_remove,
+    "array_slice": array_slice,
+    "array_reverse": lambda xs: xs[::-1],
+    "array_distinct": array_distinct,
+    "array_min": lambda xs: min(_present(xs), key=order_key, default=None),
+    "array_max": lambda xs: max(_present(xs), key=order_key, default=None),
+    "array_join": lambda xs, separator: separator.join(map(str, _present(xs))),
+    "map_keys": lambda entries: sorted(entries),
+    "map_contains": lambda entries, key: key in entries,
+    "map_size": len,
+    "json_path": json_path,
+    "json_type": json_type,
+    "json_keys": json_keys,
+    "json_array_length": json_array_length,
     "json_is_null": lambda text: parse_json(text) is None,
 }
 

@@ -6,7 +6,7 @@ import functools
 import re
 
 from ...types.functions.regex import RegexError, to_python
-from .values import MisfitError
+from .values import MisfitError, Value
 
 
 @functools.lru_cache(maxsize=256)
@@ -51,3 +51,8 @@ def regexp_extract(text: str, pattern: str, group: int = 0) -> str:
     """The first match, or its group; empty where nothing matches."""
     match = regex(pattern).search(text)
     return (match[group] or "") if match else ""
+
+
+def regexp_extract_all(text: str, pattern: str) -> list[Value]:
+    """All matches."""
+    return [match[0] for match in regex(pattern).finditer(text)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from .patterns import regexp_extract, regexp_replace
+from .patterns import regexp_extract, regexp_extract_all, regexp_replace
 from .values import Value
 
 
@@ -83,6 +83,13 @@ STRINGS: dict[str, Callable[..., Value]] = {
     "concat": lambda *parts: "".join(parts),
     "regexp_replace": regexp_replace,
     "regexp_extract": regexp_extract,
+    "regexp_extract_all": regexp_extract_all,
+    "regexp_count": lambda text, pattern: len(regexp_extract_all(text, pattern)),
+    "split": lambda text, separator: text.split(separator) if separator else [text],
+    "position": lambda text, part: text.find(part) + 1,
+    "reverse": lambda text: text[::-1],
+    "codepoint": lambda text: ord(text[0]) if text else None,
+    "sha1": lambda text: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest(),
     "md5": lambda text: hashlib.md5(text.encode(), usedforsecurity=False).hexdigest(),
     "sha256": lambda text: hashlib.sha256(text.encode()).hexdigest(),
 }

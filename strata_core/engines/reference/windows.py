@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from ...relation.expressions import Frame, WindowCall
+from ...relation.expressions import Frame, Literal, WindowCall
 from .aggregates import AGGREGATES, aggregate
 from .values import Key, MisfitError, Value, failure, fit
 
@@ -29,10 +29,19 @@ def compute(call: WindowCall, arguments: Arguments, order: Sequence[Key]) -> lis
     match call.function:
         case "first_value":
             return [values[start] if start < end else None for start, end in frames]
+        case "nth_value":
+            places = [start + _number(row) - 1 for (start, _), row in zip(frames, arguments, strict=True)]
+            return [values[at] if at < end else None for at, (_, end) in zip(places, frames, strict=True)]
         case "last_value":
             return [values[end - 1] if start < end else None for start, end in frames]
         case _:
             return _aggregates(call, values, frames)
+
+
+def _number(row: Sequence[Value]) -> int:
+    number = row[1]
+    assert isinstance(number, int)
+    return number
 
 
 def _frames(call: WindowCall, order: Sequence[Key]) -> list[tuple[int, int]]:
@@ -65,7 +74,8 @@ def _aggregates(call: WindowCall, values: list[Value], frames: list[tuple[int, i
         seen = (start, end)
         framed = values[start:end]
         try:
-            result = aggregate(call.function, framed, call.inferred.type, whole_rows=not call.args)
+            options = [a.value for a in call.args[1:] if isinstance(a, Literal)]
+            result = aggregate(call.function, framed, call.inferred.type, whole_rows=not call.args, options=options)
             results.append(fit(result, call.inferred.type))
         except MisfitError as error:
             raise failure(call.function, str(error), framed[:3]) from None
@@ -90,6 +100,14 @@ def _dense_ranks(order: Sequence[Key]) -> list[int]:
     return ranks
 
 
+def _percent_ranks(order: Sequence[Key]) -> list[float]:
+    return [(rank - 1) / (len(order) - 1) if len(order) > 1 else 0.0 for rank in _ranks(order)]
+
+
+def _shares(order: Sequence[Key]) -> list[float]:
+    return [end / len(order) for end in _peers_end(order)]
+
+
 def _shifted(arguments: Arguments, direction: int) -> list[Value]:
     results: list[Value] = []
     for i, (_, *options) in enumerate(arguments):
@@ -111,10 +129,12 @@ def _tiles(count: int, arguments: Arguments) -> list[Value]:
     return [i // (size + 1) + 1 if i < split else larger + (i - split) // size + 1 for i in range(count)]
 
 
-RANKINGS: dict[str, Callable[[Sequence[Key]], list[int]]] = {
+RANKINGS: dict[str, Callable[[Sequence[Key]], Sequence[Value]]] = {
     "row_number": _row_numbers,
     "rank": _ranks,
     "dense_rank": _dense_ranks,
+    "percent_rank": _percent_ranks,
+    "cume_dist": _shares,
 }
 OFFSETS = {"lag": -1, "lead": 1}
-WINDOWS = frozenset({*RANKINGS, *OFFSETS, "ntile", "first_value", "last_value", *AGGREGATES})
+WINDOWS = frozenset({*RANKINGS, *OFFSETS, "ntile", "first_value", "last_value", "nth_value", *AGGREGATES})

@@ -12,6 +12,9 @@ from .arithmetic import ARITHMETIC
 from .comparison import PREDICATES
 from .conditionals import CONDITIONALS
 from .dates import DATES
+from .documents import DOCUMENTS
+from .floats import FLOATS
+from .lists import LISTS
 from .maths import MATHS
 from .nested import NESTED
 from .operands import SYMBOLS, branch_type
@@ -19,13 +22,11 @@ from .signature import Argument, Constant, Example, Function, Kind, LiteralValue
 from .strings import HASHES, STRINGS
 from .windows import WINDOWS
 
-CATALOG = MappingProxyType(
-    {
-        f.name: f
-        for family in (ARITHMETIC, PREDICATES, CONDITIONALS, STRINGS, DATES, MATHS, NESTED, HASHES, AGGREGATES, WINDOWS)
-        for f in family
-    }
+FAMILIES = (
+    *(ARITHMETIC, PREDICATES, CONDITIONALS, STRINGS, DATES, MATHS, FLOATS, NESTED, LISTS, DOCUMENTS, HASHES),
+    *(AGGREGATES, WINDOWS),
 )
+CATALOG = MappingProxyType({f.name: f for family in FAMILIES for f in family})
 
 __all__ = [
     "CATALOG",

@@ -7,6 +7,8 @@ group is empty, so there a nonnull argument gives a nonnull result: the relation
 
 from __future__ import annotations
 
+from decimal import Decimal as Number
+
 from ...frozen import replace
 from ..inferred import Inferred
 from ..values import (
@@ -26,7 +28,7 @@ from ..values import (
     ValueType,
     is_numeric,
 )
-from .shapes import Parameter, always, takes
+from .shapes import Parameter, always, constant, takes
 from .signature import Argument, Example, Function, Kind, Resolution, Rule, SignatureError, arity
 
 NULL_OF_FEW = frozenset({"stddev", "variance"})
@@ -98,6 +100,17 @@ def _array_agg(arguments: tuple[Argument, ...]) -> Resolution:
     resolution = any_value("array_agg", arguments)
     (argument,) = arguments
     return replace(resolution, result=Inferred(Array(argument.type, element_nullable=False), nullable=True))
+
+
+QUANTILE = "quantile(x: number, share: literal) -> float64"
+
+
+def _quantile(arguments: tuple[Argument, ...]) -> Resolution:
+    resolution = takes(QUANTILE, (SPREAD, SPREAD), always(FLOAT64, nullable=True))(arguments)
+    share = constant(arguments, 1, QUANTILE, "the share of values below")
+    if isinstance(share, bool) or not isinstance(share, int | float | Number) or not 0 <= share <= 1:
+        raise SignatureError("E060", "the share is a number from 0 to 1", 1, f"the signature is `{QUANTILE}`")
+    return resolution
 
 
 CONDITION = Parameter((Bool,), "bool", BOOL)
@@ -184,6 +197,15 @@ AGGREGATES = (
         _fixed("median", SPREAD, FLOAT64, nullable=True),
         "The middle value, or halfway between the two middle ones; null of none.",
         (Example("median(x)", 2.0, (3, 1, 2)), Example("median(x)", 1.5, (1, 2, None))),
+    ),
+    Function(
+        "quantile",
+        Kind.AGGREGATE,
+        "aggregates",
+        QUANTILE,
+        _quantile,
+        "The value below which a share of the values lies, between two neighbours in proportion; null of none.",
+        (Example("quantile(x, 0.25)", 1.75, (1, 2, 3, 4)), Example("quantile(x, 1)", 4.0, (4, None, 1))),
     ),
     Function(
         "variance",

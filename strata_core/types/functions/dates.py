@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..inferred import Inferred
-from ..values import DATE, INT64, TIMESTAMP, Date, Int64, Timestamp
+from ..values import DATE, INT64, STRING, TIMESTAMP, Date, Int64, Timestamp
 from .shapes import MOMENT, TEXT, WHOLE, Parameter, Result, always, constant, same_type, takes
 from .signature import Argument, Example, Function, Kind, Resolution, Rule, SignatureError, any_nullable
 
@@ -60,6 +60,21 @@ def _part(name: str, kind: Parameter, doc: str, *examples: Example) -> Function:
         return Inferred(INT64, any_nullable(arguments), nonzero=name not in ("hour", "minute", "second"))
 
     return _row(name, signature, takes(signature, (kind,), result), doc, *examples)
+
+
+MONTH_NAMES = (
+    "January February March April May June July August September October November December".split()  # noqa: SIM905
+)
+DAY_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()  # noqa: SIM905 - words read best so
+
+
+def _named(name: str, names: list[str], doc: str, *examples: Example) -> Function:
+    signature = f"{name}(x: {MOMENT.described}) -> string"
+
+    def result(arguments: tuple[Argument, ...]) -> Inferred:
+        return Inferred(STRING, any_nullable(arguments), values=frozenset(names))
+
+    return _row(name, signature, takes(signature, (MOMENT,), result), doc, *examples)
 
 
 TIME = "2024-02-29 13:05:59"
@@ -214,5 +229,57 @@ DATES = (
         "The whole seconds since the beginning of 1970, rounded down.",
         Example('to_unix(cast("1970-01-02", "timestamp"))', 86400),
         Example('to_unix(cast("1969-12-31 23:59:59.5", "timestamp"))', -1),
+    ),
+    _part(
+        "iso_year",
+        MOMENT,
+        "The year that the ISO week of the day belongs to.",
+        Example('iso_year(cast("2024-12-30", "date"))', 2025),
+        Example(f'iso_year(cast("{TIME}", "timestamp"))', 2024),
+    ),
+    _part(
+        "days_in_month",
+        MOMENT,
+        "How many days the month has.",
+        Example('days_in_month(cast("2024-02-03", "date"))', 29),
+        Example(f'days_in_month(cast("{TIME}", "timestamp"))', 29),
+    ),
+    _row(
+        "last_day",
+        "last_day(x: date or timestamp) -> date",
+        takes("last_day(x: date or timestamp) -> date", (MOMENT,), always(DATE)),
+        "The last day of the month.",
+        Example('cast(last_day(cast("2023-02-03", "date")), "string")', "2023-02-28"),
+        Example(f'cast(last_day(cast("{TIME}", "timestamp")), "string")', "2024-02-29"),
+    ),
+    _named(
+        "month_name",
+        MONTH_NAMES,
+        "The English name of the month.",
+        Example('month_name(cast("2024-02-29", "date"))', "February"),
+        Example('month_name(cast(none, "date"))', None),
+    ),
+    _named(
+        "day_name",
+        DAY_NAMES,
+        "The English name of the day of the week.",
+        Example('day_name(cast("2024-02-29", "date"))', "Thursday"),
+        Example(f'day_name(cast("{TIME}", "timestamp"))', "Thursday"),
+    ),
+    _row(
+        "from_unix_ms",
+        "from_unix_ms(milliseconds: int64) -> timestamp",
+        takes("from_unix_ms(milliseconds: int64) -> timestamp", (WHOLE,), always(TIMESTAMP)),
+        "The timestamp so many milliseconds after the beginning of 1970.",
+        Example('cast(from_unix_ms(1500), "string")', "1970-01-01 00:00:01.5"),
+        Example('cast(from_unix_ms(-1), "string")', "1969-12-31 23:59:59.999"),
+    ),
+    _row(
+        "to_unix_ms",
+        "to_unix_ms(x: timestamp) -> int64",
+        takes("to_unix_ms(x: timestamp) -> int64", (STAMP,), always(INT64)),
+        "The whole milliseconds since the beginning of 1970, rounded down.",
+        Example('to_unix_ms(cast("1970-01-01 00:00:01.5", "timestamp"))', 1500),
+        Example('to_unix_ms(cast("1969-12-31 23:59:59.9995", "timestamp"))', -1),
     ),
 )

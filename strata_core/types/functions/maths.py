@@ -68,7 +68,8 @@ def _round(arguments: tuple[Argument, ...]) -> Resolution:
     return Resolution((number.type, INT64, STRING)[: len(arguments)], result)
 
 
-def _whole(name: str) -> Rule:
+def whole(name: str) -> Rule:
+    """A function that leaves no digits after the point."""
     signature = f"{name}(x: number) -> number"
     return takes(signature, (NUMBER,), lambda a: Inferred(_carried(a[0].type, 0), a[0].nullable))
 
@@ -140,7 +141,7 @@ MATHS = (
     _row(
         "floor",
         "floor(x: number) -> number",
-        _whole("floor"),
+        whole("floor"),
         "The largest whole number that is not larger.",
         Example("floor(-2.5)", -3.0),
         Example("floor(7)", 7),
@@ -148,7 +149,7 @@ MATHS = (
     _row(
         "ceil",
         "ceil(x: number) -> number",
-        _whole("ceil"),
+        whole("ceil"),
         "The smallest whole number that is not smaller.",
         Example("ceil(2.1)", 3.0),
         Example("ceil(7)", 7),

@@ -35,7 +35,7 @@ def _element_type(arguments: list[tuple[int, Argument]]) -> ValueType:
     return common
 
 
-def _with_element(signature: str, array_at: int, result: Callable[[Array, Argument, Argument], Inferred]) -> Rule:
+def with_element(signature: str, array_at: int, result: Callable[[Array, Argument, Argument], Inferred]) -> Rule:
     """A function of an array and a value of its element type, which may widen to it where it is a literal."""
 
     def rule(arguments: tuple[Argument, ...]) -> Resolution:
@@ -178,7 +178,7 @@ NESTED = (
         "array_contains",
         "arrays",
         CONTAINS,
-        _with_element(CONTAINS, 0, lambda type_, array, value: Inferred(BOOL, array.nullable or value.nullable)),
+        with_element(CONTAINS, 0, lambda type_, array, value: Inferred(BOOL, array.nullable or value.nullable)),
         "Whether an element equals `x`; null elements equal nothing.",
         Example("array_contains(list(1, none), 1)", True),
         Example("array_contains(list(1, none), 2)", False),
@@ -196,7 +196,7 @@ NESTED = (
         "array_append",
         "arrays",
         APPEND,
-        _with_element(APPEND, 0, _grown),
+        with_element(APPEND, 0, _grown),
         "The array with one more element at its end.",
         Example("array_append(list(1), 2)", [1, 2]),
         Example("array_append(list(1), none)", [1, None]),
@@ -205,7 +205,7 @@ NESTED = (
         "array_prepend",
         "arrays",
         PREPEND,
-        _with_element(PREPEND, 1, _grown),
+        with_element(PREPEND, 1, _grown),
         "The array with one more element at its beginning.",
         Example("array_prepend(0, list(1))", [0, 1]),
         Example("array_prepend(none, list(1))", [None, 1]),

@@ -105,7 +105,8 @@ class Function:
 
     `words` names argument positions that take a bare word (`date_trunc(placed, day)`) and the words
     accepted there. `keywords` maps the name of a keyword argument to the word that stands for it behind its
-    value: `date_add(x, days: 3)` is `date_add(x, 3, day)`. `ordered` marks aggregates and windows whose result
+    value: `date_add(x, days: 3)` is `date_add(x, 3, day)`. `named` are the names that arguments may be given by, in
+    their order: `random(seed: 1, key: x)` is `random(1, x)`. `ordered` marks aggregates and windows whose result
     depends on the order of rows. `surface` is false for operators, which have a syntax of their own instead of
     a name.
     """
@@ -121,6 +122,7 @@ class Function:
     ordered: bool = False
     surface: bool = True
     keywords: dict[str, str] = field(default_factory=dict)
+    named: tuple[str, ...] = ()
 
 
 def arity(arguments: tuple[Argument, ...], least: int, most: int | None, signature: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ..inferred import Inferred
 from ..values import BOOL, INT64, STRING, Array, Map, Struct, Unknown
 from .regex import groups, to_python
-from .shapes import TEXT, WHOLE, Parameter, always, misfit, pattern, takes, whole_constant
+from .shapes import TEXT, WHOLE, Parameter, Result, always, misfit, pattern, takes, whole_constant
 from .signature import Argument, Example, Function, Kind, Resolution, Rule, SignatureError, any_nullable, arity
 
 
@@ -56,12 +56,16 @@ def _concat(arguments: tuple[Argument, ...]) -> Resolution:
 
 def _regexp_replace(arguments: tuple[Argument, ...]) -> Resolution:
     resolution = takes(REPLACE, (TEXT, TEXT, TEXT), always(STRING))(arguments)
-    spelled = pattern(arguments, 1, REPLACE)
+    _require_some_text(pattern(arguments, 1, REPLACE))
+    return resolution
+
+
+def _require_some_text(spelled: str) -> None:
+    """E060 for an expression that matches nothing at all, which engines find in different places."""
     if re.fullmatch(to_python(spelled), ""):
         raise SignatureError(
             "E060", f"`{spelled}` matches the empty text, which engines replace differently", 1, "use `+` for `*`"
         )
-    return resolution
 
 
 def _regexp_extract(arguments: tuple[Argument, ...]) -> Resolution:
@@ -72,7 +76,7 @@ def _regexp_extract(arguments: tuple[Argument, ...]) -> Resolution:
     return resolution
 
 
-STRINGS = (
+_CASES = (
     _mapped(
         "upper",
         str.upper,
@@ -222,6 +226,79 @@ STRINGS = (
     ),
 )
 
+ALL = "regexp_extract_all(text: string, pattern: literal string) -> array(string nonnull)"
+COUNT = "regexp_count(text: string, pattern: literal string) -> int64"
+SPLIT = "split(text: string, separator: string) -> array(string nonnull)"
+
+
+def _matches(signature: str, result: Result) -> Rule:
+    """A function of all matches of an expression, none of which is empty."""
+    shape = takes(signature, (TEXT, TEXT), result)
+
+    def rule(arguments: tuple[Argument, ...]) -> Resolution:
+        resolution = shape(arguments)
+        _require_some_text(pattern(arguments, 1, signature))
+        return resolution
+
+    return rule
+
+
+def _texts(arguments: tuple[Argument, ...]) -> Inferred:
+    return Inferred(Array(STRING, element_nullable=False), any_nullable(arguments))
+
+
+STRINGS: tuple[Function, ...] = (
+    *_CASES,
+    _row(
+        "regexp_extract_all",
+        ALL,
+        _matches(ALL, _texts),
+        "All matches, in the order of the text.",
+        Example('regexp_extract_all("a1b22", "[0-9]+")', ["1", "22"]),
+        Example('regexp_extract_all("ab", "[0-9]+")', []),
+    ),
+    _row(
+        "regexp_count",
+        COUNT,
+        _matches(COUNT, always(INT64)),
+        "How many matches there are.",
+        Example('regexp_count("a1b22", "[0-9]+")', 2),
+        Example('regexp_count("ab", "[0-9]")', 0),
+    ),
+    _row(
+        "split",
+        SPLIT,
+        takes(SPLIT, (TEXT, TEXT), _texts),
+        "The parts of the text between the separators; the text itself where the separator is empty.",
+        Example('split("a,b,", ",")', ["a", "b", ""]),
+        Example('split("ab", "")', ["ab"]),
+    ),
+    _row(
+        "position",
+        "position(text: string, part: string) -> int64",
+        takes("position(text: string, part: string) -> int64", (TEXT, TEXT), always(INT64)),
+        "Where `part` first stands in the text, from 1; 0 where it does not.",
+        Example('position("strata", "ra")', 3),
+        Example('position("strata", "x")', 0),
+    ),
+    _text(
+        "reverse",
+        "text: string",
+        (TEXT,),
+        "The code points from the last to the first.",
+        Example('reverse("abé")', "éba"),
+        Example('reverse("")', ""),
+    ),
+    _row(
+        "codepoint",
+        "codepoint(text: string) -> int64",
+        takes("codepoint(text: string) -> int64", (TEXT,), always(INT64, nullable=True)),
+        "The number of the first code point; null of an empty text.",
+        Example('codepoint("é")', 233),
+        Example('codepoint("")', None),
+    ),
+)
+
 HASHES = tuple(
     Function(
         name,
@@ -234,6 +311,12 @@ HASHES = tuple(
     )
     for name, spelled, digest, accented in (
         ("md5", "MD5", "0cc175b9c0f1b6a831c399e269772661", "66ddcd97cfdeabb2f6fb8a999b4bc76f"),
+        (
+            "sha1",
+            "SHA-1",
+            "86f7e437faa5a7fce15d1ddcb9eaeaea377667b8",
+            "bf15be717ac1b080b4f1c456692825891ff5073d",
+        ),
         (
             "sha256",
             "SHA-256",

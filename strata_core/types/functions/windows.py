@@ -6,7 +6,7 @@ Where rows that the order does not tell apart would matter, the relation complet
 from __future__ import annotations
 
 from ..inferred import Inferred
-from ..values import INT64
+from ..values import FLOAT64, INT64
 from .aggregates import any_value
 from .operands import branch_type
 from .shapes import always, takes, whole_constant
@@ -49,6 +49,20 @@ def _ntile(arguments: tuple[Argument, ...]) -> Resolution:
     arity(arguments, 1, 1, TILES)
     whole_constant(arguments, 0, TILES, "the number of tiles", 1, MOST_ROWS)
     return Resolution((INT64,), Inferred(INT64, nullable=False, nonzero=True))
+
+
+NTH = "nth_value(x: T, number: literal int64) -> T"
+
+
+def _nth(arguments: tuple[Argument, ...]) -> Resolution:
+    arity(arguments, 2, 2, NTH)
+    whole_constant(arguments, 1, NTH, "the number of the row", 1, MOST_ROWS)
+    return Resolution((arguments[0].type, INT64), any_value("nth_value", arguments[:1]).result)
+
+
+def _distribution(name: str, doc: str, *examples: Example) -> Function:
+    signature = f"{name}() -> float64"
+    return _row(name, signature, takes(signature, (), always(FLOAT64, nullable=False)), doc, *examples)
 
 
 WINDOWS = (
@@ -109,5 +123,25 @@ WINDOWS = (
         "In which of `count` equal parts the row lies, from 1; the first parts are larger by one where need be.",
         Example("ntile(2) over (sort: [x])", [1, 1, 2], (1, 2, 3)),
         Example("ntile(1) over (sort: [x])", [1, 1], (1, 2)),
+    ),
+    _distribution(
+        "percent_rank",
+        "The rank less 1 over the number of rows less 1; 0 where there is one row.",
+        Example("percent_rank() over (sort: [x])", [0.0, 0.5, 1.0], (1, 2, 3)),
+        Example("percent_rank() over (sort: [x])", [0.0], (1,)),
+    ),
+    _distribution(
+        "cume_dist",
+        "How many rows there are up to this one and its peers, over the number of rows.",
+        Example("cume_dist() over (sort: [x])", [0.5, 1.0], (1, 2)),
+        Example("cume_dist() over (sort: [x])", [1.0, 1.0], (1, 1)),
+    ),
+    _row(
+        "nth_value",
+        NTH,
+        _nth,
+        "The value in row `number` of the frame, from 1; null where the frame is shorter.",
+        Example("nth_value(x, 2) over (sort: [x])", [None, 2, 2], (1, 2, 3)),
+        Example("nth_value(x, 1) over (sort: [x desc])", [3, 3], (1, 3)),
     ),
 )
