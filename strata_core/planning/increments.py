@@ -11,7 +11,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Collection, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from ..analysis.compiled import CompiledModel, Incremental
 from ..analysis.incremental import latest
 from ..analysis.scope import fresh
 from ..digests import hexdigest
+from ..frozen import dataclass
 from ..relation.build import aggregate_rows, combine, filter_rows, join, project, ref, scan, sort_rows
 from ..relation.canonical import canonical
 from ..relation.expressions import Expr, Literal, aggregate, call, literal

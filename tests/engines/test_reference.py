@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from strata_core.diagnostics import StrataError
 from strata_core.engines.float_sum import BUCKET_BITS, LOWEST_BUCKET, bucket_of, float_sum, scale_of
-from strata_core.engines.reference.aggregates import AGGREGATES
+from strata_core.engines.reference.aggregates import AGGREGATES, WITH_OPTIONS
 from strata_core.engines.reference.casts import cast
 from strata_core.engines.reference.engine import ReferenceEngine
 from strata_core.engines.reference.functions import LAZY, NULL_AWARE, STRICT
 from strata_core.engines.reference.interpreter import Reading, rows_of
+from strata_core.engines.reference.nested import TYPED
 from strata_core.engines.reference.rounding import MODES, round_decimal, round_float, round_fraction
 from strata_core.engines.reference.values import MisfitError, Value, conjunction, disjunction, order_key
 from strata_core.engines.reference.windows import WINDOWS
@@ -68,7 +69,7 @@ def failure(expr: Expr) -> str:
 
 
 def test_every_row_of_the_catalog_has_a_meaning() -> None:
-    assert {*STRICT, *NULL_AWARE, *LAZY, *AGGREGATES, *WINDOWS} == set(CATALOG)
+    assert {*STRICT, *NULL_AWARE, *LAZY, *TYPED, *AGGREGATES, *WITH_OPTIONS, *WINDOWS} == set(CATALOG)
 
 
 # --- values ------------------------------------------------------------------------------------------------

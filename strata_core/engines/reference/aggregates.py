@@ -117,6 +117,8 @@ AGGREGATES: dict[str, AggregateFunction] = {
     "first": lambda values, _: values[0] if values else None,
     "last": lambda values, _: values[-1] if values else None,
 }
+WITH_OPTIONS: dict[str, Callable[..., Value]] = {"quantile": quantile}
+"""Aggregates with further arguments, which are literals."""
 KEEPS_NULLS = frozenset({"first", "last"})
 """Aggregates that read a row, not a value: a null in that row is their result."""
 
@@ -127,8 +129,6 @@ def aggregate(
     """The aggregate `name`; `whole_rows` says that it has no argument and counts rows. `options` are its further
     arguments, which are literals."""
     kept = values if whole_rows or name in KEEPS_NULLS else [v for v in values if v is not None]
-    if name == "quantile":
-        (share,) = options
-        assert isinstance(share, float)
-        return quantile(kept, share)
+    if name in WITH_OPTIONS:
+        return WITH_OPTIONS[name](kept, *options)
     return AGGREGATES[name](kept, result)

@@ -14,7 +14,7 @@ from ...relation.expressions import Call, Cast, ColumnRef, Expr, Literal
 from ...types import ValueType
 from .casts import cast
 from .functions import LAZY, STRICT, apply
-from .nested import json_build
+from .nested import TYPED
 from .values import MisfitError, Value, conjunction, disjunction, failure, fit
 
 
@@ -65,9 +65,9 @@ def compile_expr(expr: Expr, positions: Positions, *, eager: bool) -> Compute:
             args = [compile_expr(a, positions, eager=eager) for a in expr.args]
             if expr.function in LAZY:
                 return _lazy(expr.function, args, eager=eager)
-            if expr.function == "json_build":
-                types = [a.inferred.type for a in expr.args]
-                return lambda row: json_build([a(row) for a in args], types)
+            if expr.function in TYPED:
+                types, typed = [a.inferred.type for a in expr.args], TYPED[expr.function]
+                return lambda row: typed([a(row) for a in args], types)
             if expr.function in STRICT and not eager:
                 return _decided_by(None, _call_on(expr.function, expr.inferred.type), args)
             return _call(expr.function, args, expr.inferred.type)

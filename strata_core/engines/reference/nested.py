@@ -212,3 +212,6 @@ CONSTRUCTORS: dict[str, Callable[..., Value]] = {
     "dict": make_map,
     "struct": make_struct,
 }
+
+TYPED: dict[str, Callable[[Sequence[Value], Sequence[ValueType]], Value]] = {"json_build": json_build}
+"""Functions that need the types of their arguments, since two of them have values that look alike."""
