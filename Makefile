@@ -35,12 +35,13 @@ staged: data ## the flights data, extracted and staged by dbt
 test: .venv/.installed-test lint staged ## lint, types, import rules and every test
 	@$(BIN)/pytest -q -n $(JOBS)
 
-lint: .venv/.installed-test ## the checks that need no run: ruff, mypy, import-linter, strata fmt
+lint: .venv/.installed-test ## the checks that need no run: ruff, mypy, import-linter, strata fmt, contracts
 	@$(STAGE) "ruff check" ruff-check $(BIN)/ruff check .
 	@$(STAGE) "ruff format" ruff-format $(BIN)/ruff format --check .
 	@$(STAGE) "mypy (strict)" mypy $(BIN)/mypy
 	@$(STAGE) "import rules" imports $(BIN)/lint-imports
 	@$(STAGE) "strata fmt" strata-fmt $(BIN)/strata fmt --check
+	@$(STAGE) "data product contracts" contracts $(BIN)/contract-engine validate
 
 format: .venv/.installed-test ## lay out the Python and the Strata code, and make the tables of the grammar anew
 	@$(BIN)/python -m strata_core.language.tables && $(BIN)/ruff check --fix-only -q . && $(BIN)/ruff format -q . && $(BIN)/strata fmt

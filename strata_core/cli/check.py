@@ -8,19 +8,18 @@ from pathlib import Path
 import click
 
 from ..diagnostics import Diagnostic, Severity, StrataError
-from ..diagnostics.render import render_json
 from ..planning.findings import findings
 from ..planning.project import Project
 from .exits import exit_code
 from .progress import Progress
-from .report import format_option, on_project, plural, rendered
+from .report import FORMATS, exchanged, format_option, on_project, plural, rendered
 
 
 @click.command("check")
 @click.argument("path", required=False, type=click.Path(exists=True, path_type=Path))
 @on_project
 @click.option("--explain", metavar="MODEL", help="Say of each promise of a model whether it is proven, and by what.")
-@format_option("text", "json")
+@format_option(*FORMATS)
 def check_command(project: Project, path: Path | None, explain: str | None, format_: str) -> int:
     """Check models and contracts without running anything.
 
@@ -32,11 +31,11 @@ def check_command(project: Project, path: Path | None, explain: str | None, form
 
         return explain_model(project, explain, as_json=format_ == "json")
     started = time.perf_counter()
-    with Progress(f"checking {plural(len(project.files), 'file')}", quiet=format_ == "json"):
+    with Progress(f"checking {plural(len(project.files), 'file')}", quiet=format_ != "text"):
         found = findings(project)
     diagnostics = found.diagnostics if path is None else _within(found.diagnostics, path, project)
-    if format_ == "json":
-        click.echo(render_json(diagnostics))
+    if format_ != "text":
+        click.echo(exchanged(diagnostics, format_, [file.path for file in project.files], "strata"))
         return exit_code(diagnostics)
     click.echo(rendered(diagnostics, project.line_source), nl=False, color=True)
     errors = sum(d.severity is Severity.ERROR for d in diagnostics)

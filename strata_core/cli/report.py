@@ -23,6 +23,8 @@ from .exits import CLEAN, exit_code
 
 Verb = TypeVar("Verb", bound=Callable[..., int])
 Lines = Callable[[str], str | None]
+FORMATS = ("text", "json", "sarif", "junit", "github")
+"""How findings are told: to people, or to other programs."""
 
 
 def on_project(verb: Callable[..., int]) -> Callable[..., int]:
@@ -123,6 +125,23 @@ def tell(diagnostics: Sequence[Diagnostic], lines: Lines, *, as_json: bool = Fal
         click.echo(render_json(diagnostics))
     else:
         click.echo(rendered(diagnostics, lines, err=True), nl=False, err=True, color=True)
+
+
+def exchanged(diagnostics: Sequence[Diagnostic], format_: str, files: Sequence[str], tool: str) -> str:
+    """The findings for another program."""
+    if format_ == "json":
+        return render_json(diagnostics)
+    from ..diagnostics.exchange import render_github, render_junit, render_sarif
+
+    match format_:
+        case "sarif":
+            from importlib.metadata import version
+
+            return render_sarif(diagnostics, tool, version("strata-tables"))
+        case "junit":
+            return render_junit(diagnostics, files, tool)
+        case _:
+            return render_github(diagnostics)
 
 
 def rendered(diagnostics: Sequence[Diagnostic], lines: Lines, *, err: bool = False) -> str:

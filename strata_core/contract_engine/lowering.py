@@ -34,6 +34,8 @@ def _table(candidate: Candidate, asset: Asset, path: Path, report: Report) -> Ta
     freshness: Freshness | None = None
     if asset.freshness is not None and (age := parse_age(asset.freshness.max_age)) is not None:
         column = asset.freshness.column
+        if column is not None and not names:
+            column = None  # nothing is known of the columns, so neither that it is missing
         if column is not None and column not in names:
             fix = did_you_mean(column, names, "name a date or timestamp column of the asset")
             where = (*path, "freshness", "column")

@@ -19,6 +19,7 @@ from .discover import Input, Inventory, discover
 from .tree import FolderTree, Tree
 
 if TYPE_CHECKING:  # what an unchanged tree needs not
+    from ..planning.project import Project
     from .collate import Collated
     from .parse.parsed import GeneratedAsset, Parsed, ParsedFile
     from .promotions import Promotion
@@ -27,12 +28,14 @@ if TYPE_CHECKING:  # what an unchanged tree needs not
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A project as the engine sees it: its folder, its configuration, its files, and the day."""
+    """A project as the engine sees it: its folder, its configuration, its files, and the day. `models` are its Strata
+    modules where they are not those in the folder."""
 
     root: Path
     config: ProjectConfig
     tree: Tree
     today: date
+    models: Project | None = None
 
     @property
     def promotions(self) -> Path:
@@ -147,7 +150,7 @@ def _compiled(setting: Setting, inventory: Inventory, found: list[Diagnostic]) -
     from .parse.strata_models import compiled_assets
 
     try:
-        return compiled_assets(outline(read_project(setting.root)))
+        return compiled_assets(outline(setting.models or read_project(setting.root)))
     except StrataError as error:
         found += error.diagnostics
         return ()

@@ -29,7 +29,18 @@ class GitRevision:
     project: Project
 
 
-def open_range(written: str, folder: Path) -> tuple[GitRevision, GitRevision]:
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Two sides of a comparison: a revision's name and its commit, `after` None for the working tree. `prefix` is the
+    project's folder inside the trees, None where each tree must tell (a bare repository)."""
+
+    repository: Repository
+    prefix: str | None
+    before: tuple[str, str]
+    after: tuple[str, str] | None
+
+
+def read_range(written: str, folder: Path) -> Range:
     """The two sides of `base..head`. `base...head` starts where head branched off; without a head, or with `base`
     alone, the other side is the working tree."""
     match = _RANGE.fullmatch(written)
@@ -39,19 +50,23 @@ def open_range(written: str, folder: Path) -> tuple[GitRevision, GitRevision]:
     repository = open_repository(folder)
     prefix = _prefix(repository, folder)
     first = commit_of(repository, base or "HEAD")
-    if head:
-        second = commit_of(repository, head)
-        if dots == "...":
-            first = merge_base(repository, first, second)
-        after = _at(repository, prefix, head, second)
+    second = commit_of(repository, head) if head else None
+    if second is None and repository.bare:
+        fix = f"name both sides: `{base or 'HEAD'}..BRANCH`"
+        raise StrataError(Diagnostic("E034", "a bare repository has no working tree", fix=fix))
+    if dots == "...":
+        first = merge_base(repository, first, second or commit_of(repository, "HEAD"))
+    return Range(repository, prefix, (base or "HEAD", first), (head, second) if second else None)
+
+
+def open_range(written: str, folder: Path) -> tuple[GitRevision, GitRevision]:
+    """The projects on both sides of a range, written as in `read_range`."""
+    sides = read_range(written, folder)
+    if sides.after is not None:
+        after = _at(sides.repository, sides.prefix, *sides.after)
     else:
-        if repository.bare:
-            fix = f"name both sides: `{base or 'HEAD'}..BRANCH`"
-            raise StrataError(Diagnostic("E034", "a bare repository has no working tree", fix=fix))
-        if dots == "...":
-            first = merge_base(repository, first, commit_of(repository, "HEAD"))
-        after = GitRevision(WORKING_TREE, "", open_project(project=folder))
-    return _at(repository, prefix, base or "HEAD", first), after
+        after = GitRevision(WORKING_TREE, "", open_project(project=folder if folder.is_dir() else folder.parent))
+    return _at(sides.repository, sides.prefix, *sides.before), after
 
 
 def _prefix(repository: Repository, folder: Path) -> str | None:

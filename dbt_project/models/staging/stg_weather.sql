@@ -1,3 +1,8 @@
+-- contract:
+--   product: flights.staged
+--   documentation: |
+--     Hourly readings at the three airports, by UTC hour: the local hour repeats when clocks go back.
+--   tags: [raw, hourly]
 {{ config(location='../data/staged/stg_weather.parquet') }}
 
 -- The local hour repeats when clocks go back, so that an observation is named by its UTC hour.

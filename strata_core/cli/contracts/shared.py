@@ -13,13 +13,11 @@ import click
 
 from ...contract_engine.pipeline import open_setting
 from ...diagnostics import Diagnostic, StrataError
-from ...diagnostics.render import render_json
 from ..exits import CLEAN, FINDINGS, USAGE
-from ..report import rendered
+from ..report import FORMATS, exchanged, rendered
 
 Verb = TypeVar("Verb", bound=Callable[..., int])
-FORMATS = ("text", "json", "sarif", "junit", "github")
-MODES = ("ci", "promotion", "suggestion")
+__all__ = ["FORMATS", "exit_code", "format_option", "on_contracts", "tell"]
 _USAGE_CODES = ("E073", "E034")
 """Findings about the command or `strata.toml`, not about contracts."""
 
@@ -72,23 +70,6 @@ def tell(
         click.echo(rendered(diagnostics, lines_below(root), err=err), nl=False, err=err, color=True)
         return
     click.echo(exchanged(diagnostics, format_, files, "contract-engine"))
-
-
-def exchanged(diagnostics: Sequence[Diagnostic], format_: str, files: Sequence[str], tool: str) -> str:
-    """The findings for another program."""
-    if format_ == "json":
-        return render_json(diagnostics)
-    from ...diagnostics.exchange import render_github, render_junit, render_sarif
-
-    match format_:
-        case "sarif":
-            from importlib.metadata import version
-
-            return render_sarif(diagnostics, tool, version("strata-tables"))
-        case "junit":
-            return render_junit(diagnostics, files, tool)
-        case _:
-            return render_github(diagnostics)
 
 
 def lines_below(root: Path) -> Callable[[str], str | None]:

@@ -78,14 +78,15 @@ def classify(
         return Compatibility(
             Verdict.DRAFT if draft else Verdict.FIRST, promotion.version, changes, tombstones, tuple(found)
         )
-    verdict = _verdict(changes)
+    verdict = verdict_of(changes)
     found += _version(after, promotion, changes, verdict)
     found += _breaking(after, before, changes)
     found += _returning(after, promotion)
     return Compatibility(verdict, promotion.version, changes, tombstones, tuple(found))
 
 
-def _verdict(changes: Iterable[ProductChange]) -> Verdict:
+def verdict_of(changes: Iterable[ProductChange]) -> Verdict:
+    """What changes of a live contract amount to: the heaviest of them."""
     heaviest = max((c.impact for c in changes), key=lambda impact: impact.weight, default=Impact.PATCH)
     return {Impact.MAJOR: Verdict.MAJOR, Impact.MINOR: Verdict.MINOR, Impact.REVIEW: Verdict.MINOR}.get(
         heaviest, Verdict.PATCH

@@ -73,7 +73,7 @@ def _column(document: Document, table: str, name: str, facts: dict[str, Any]) ->
     precision, scale = facts.get("precision"), facts.get("scale")
     found = TYPES.get(kind) if isinstance(kind, str) else None
     if kind == "decimal":
-        found = f"decimal({precision if isinstance(precision, int) else 38}, {scale if isinstance(scale, int) else 9})"
+        found = f"decimal({precision if isinstance(precision, int) else 38},{scale if isinstance(scale, int) else 9})"
     return GeneratedColumn(
         name,
         found,

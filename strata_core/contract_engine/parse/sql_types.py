@@ -24,7 +24,7 @@ def strata_type(sql: str | None) -> str | None:
     """The Strata type that a SQL type means; None where there is none.
 
     >>> strata_type("NUMERIC(10, 2)"), strata_type("character varying(20)"), strata_type("BIGINT[]")
-    ('decimal(10, 2)', 'string', 'array(int64)')
+    ('decimal(10,2)', 'string', 'array(int64)')
     >>> strata_type("geometry") is None
     True
     """
@@ -34,7 +34,7 @@ def strata_type(sql: str | None) -> str | None:
     name = re.sub(r"\s+", "_", match[1].lower())
     if name in _DECIMALS and match[2]:
         precision, scale = int(match[2]), int(match[3] or 0)
-        found: str | None = f"decimal({precision}, {scale})" if 1 <= precision <= 38 and scale <= precision else None
+        found: str | None = f"decimal({precision},{scale})" if 1 <= precision <= 38 and scale <= precision else None
     else:
         found = SIMPLE.get(name)
     for _ in range(match[4].count("[]")):

@@ -1,0 +1,139 @@
+"""Contracts as they stood at Git revisions, and what changed between two of them. Nothing is checked out.
+
+Raises `StrataError` E034 for what is no revision, E073 for a `strata.toml` that is not valid.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from ..diagnostics import Diagnostic, Report, StrataError
+from ..planning.config import CONFIG_NAME, ProjectConfig, parse_config
+from ..planning.git import Repository, contents, tree_of
+from ..planning.git import Tree as GitFiles
+from ..planning.git_revisions import WORKING_TREE, TreeFiles, read_range
+from ..planning.project import project_of
+from .candidate import Candidate
+from .compatibility import ProductChange, Verdict, compare, verdict_of
+from .levels import Levels
+from .pipeline import Checked, Setting, examine, open_setting
+from .tree import NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionTree:
+    """The files below `prefix` in the tree of a commit. Those of a folder are read together, at the first of them."""
+
+    repository: Repository
+    tree: GitFiles
+    prefix: str
+    _listed: dict[str, None] = field(default_factory=dict)
+    _read: dict[str, bytes] = field(default_factory=dict)
+
+    def below(self, folder: str, report: Report) -> Iterator[str]:
+        """The files in `folder`, sorted. What git ignores is in no commit."""
+        start = self.prefix if folder == "." else f"{self.prefix}{folder.rstrip('/')}/"
+        found = [p[len(self.prefix) :] for p in self.tree.files if p.startswith(start)]
+        found = sorted(p for p in found if NEVER.isdisjoint(p.split("/")[:-1]))
+        self._listed.update(dict.fromkeys(found))
+        return iter(found)
+
+    def exists(self, path: str) -> bool:
+        """Whether there is such a file."""
+        return self.prefix + path in self.tree.files
+
+    def size(self, path: str) -> int:
+        """The number of bytes of a file."""
+        return len(self.read(path))
+
+    def digest(self, path: str) -> str:
+        """What Git calls its content."""
+        return self.tree.files[self.prefix + path][1]
+
+    def read(self, path: str) -> bytes:
+        """The content of a file; empty for a link that leaves the tree."""
+        if path not in self._read:
+            wanted = {p: None for p in (*self._listed, path) if p not in self._read}
+            found = contents(self.repository, self.tree, [self.prefix + p for p in wanted])
+            self._read.update({p: found.get(self.prefix + p, b"") for p in wanted})
+        return self._read[path]
+
+    def local(self, path: str) -> Path | None:
+        """Files of a commit do not lie on disk."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class ProductDiff:
+    """What changed of a product: on one side alone it was added or removed, else `changes` say it."""
+
+    id: str
+    before: Candidate | None
+    after: Candidate | None
+    verdict: Verdict | None
+    changes: tuple[ProductChange, ...]
+
+    @property
+    def breaks(self) -> bool:
+        """Whether those break who read a live version."""
+        if self.before is None:
+            return False
+        live = not str(self.before.data["version"]).startswith("0.")
+        return live and (self.after is None or self.verdict is Verdict.MAJOR)
+
+
+@dataclass(frozen=True, slots=True)
+class ContractDiff:
+    """The products that differ between two revisions, and what keeps others from being compared."""
+
+    before: str
+    after: str
+    products: tuple[ProductDiff, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def contract_diff(written: str, folder: Path, today: date) -> ContractDiff:
+    """What changed over the range `written`: `BASE..HEAD`, `BASE...HEAD`, or `BASE` against the working tree."""
+    sides = read_range(written, folder)
+    before = examine(_at(sides.repository, sides.prefix or "", sides.before[1], today))
+    if sides.after is None:
+        after, name = examine(open_setting(folder, today)), WORKING_TREE
+    else:
+        after, name = examine(_at(sides.repository, sides.prefix or "", sides.after[1], today)), sides.after[0]
+    levels = Levels(after.setting.config.classification)
+    old, new = _sound(before), _sound(after)
+    products = []
+    for id_ in sorted(old.keys() | new.keys()):
+        had, has = old.get(id_), new.get(id_)
+        if had is None or has is None:
+            products.append(ProductDiff(id_, had, has, None, ()))
+            continue
+        changes = compare(had, has, levels)
+        if changes or had.data["version"] != has.data["version"]:
+            draft = str(had.data["version"]).startswith("0.")
+            products.append(ProductDiff(id_, had, has, Verdict.DRAFT if draft else verdict_of(changes), changes))
+    unsound = {c.file for c in after.collated.candidates if not c.sound}
+    blocking = tuple(d for d in after.diagnostics if d.blocks and d.span is not None and d.span.file in unsound)
+    return ContractDiff(sides.before[0], name, tuple(products), blocking)
+
+
+def _sound(checked: Checked) -> dict[str, Candidate]:
+    return {c.id: c for c in checked.collated.candidates if c.sound}
+
+
+def _at(repository: Repository, prefix: str, commit: str, today: date) -> Setting:
+    tree = tree_of(repository, commit)
+    files = RevisionTree(repository, tree, prefix)
+    config = ProjectConfig()
+    if files.exists(CONFIG_NAME):
+        config = parse_config(files.read(CONFIG_NAME).decode("utf-8", "replace"), repository.folder)
+    try:
+        models = project_of(repository.folder, config, TreeFiles(repository, tree, prefix))
+    except StrataError:  # a project of contracts alone has no models
+        models = None
+    root = Path(posixpath.join(repository.folder.as_posix(), f"@{commit[:12]}"))
+    return Setting(root, config, files, today, models)

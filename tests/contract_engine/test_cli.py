@@ -1,0 +1,227 @@
+"""`contract-engine` from the command line: what it prints, and with which code it ends."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from strata_core.cli.contracts.main import VERBS, contract_engine
+
+from .projects import ORDERS, PLACE, write
+
+LIVE = ORDERS.replace("0.1.0", "1.0.0").replace("draft", "active")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write(tmp_path, {"strata.toml": '[project]\nname = "p"\n', PLACE: LIVE})
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    result: Result = CliRunner().invoke(contract_engine, list(arguments), standalone_mode=False)
+    code = result.return_value if isinstance(result.return_value, int) else getattr(result.exception, "exit_code", 0)
+    if result.exception is not None and not hasattr(result.exception, "exit_code"):
+        raise result.exception
+    return code, result.stdout, result.stderr
+
+
+def git(root: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(["git", *identity, *arguments], cwd=root, capture_output=True, check=True, text=True)
+    return done.stdout.strip()
+
+
+def committed(root: Path, message: str = "x") -> str:
+    if not (root / ".git").exists():
+        git(root, "init", "-q", "-b", "main")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", message)
+    return git(root, "rev-parse", "HEAD")
+
+
+def test_help_names_every_verb(project: Path) -> None:
+    code, out, _ = run("--help")
+    assert code == 0
+    assert all(verb in out for verb in VERBS)
+    for verb in VERBS:
+        assert run(verb, "--help")[0] == 0
+
+
+def test_discover_lists_the_inventory(project: Path) -> None:
+    assert run("discover")[:2] == (0, f"contract  {PLACE}\n")
+    (one,) = json.loads(run("discover", "--format", "json")[1])
+    assert (one["path"], one["kind"], len(one["sha256"])) == (PLACE, "contract", 64)
+
+
+def test_validate_is_quiet_where_all_is_well(project: Path) -> None:
+    code, out, err = run("validate")
+    assert (code, out) == (0, "")
+    assert err.startswith("1 contract, 1 input: 0 errors, 0 warnings (")
+    assert run("validate", "-v")[1] == "shop.orders  1.0.0  bronze  first-version\n"
+
+
+def test_validate_shows_the_line_and_ends_with_1(project: Path) -> None:
+    write(project, {PLACE: LIVE.replace("int64", "bigint")})
+    code, out, _ = run("validate")
+    assert code == 1
+    assert out == (
+        "error[E072]: `bigint` is no type; types are int64, float64, string, bool, date, timestamp, uuid, json,"
+        " decimal, money, array, map, struct\n"
+        f"  --> {PLACE}:14:32\n"
+        "   |\n"
+        "14 |       - {name: order_id, type: bigint, primary_key: true}\n"
+        "   |                                ^^^^^^\n"
+        "   |\n"
+        "   = help: write `int64`\n\n"
+    )
+
+
+def test_validate_for_other_programs(project: Path) -> None:
+    write(project, {PLACE: LIVE + "purpos: x\n"})
+    code, out, _ = run("validate", "--format", "json")
+    (found,) = json.loads(out)
+    assert (code, found["code"], found["field_path"], found["blocks"]) == (1, "E104", "purpos", True)
+    assert json.loads(run("validate", "--format", "sarif")[1])["runs"][0]["results"][0]["ruleId"] == "E104"
+    suite = ElementTree.fromstring(run("validate", "--format", "junit")[1])[0]
+    assert (suite.attrib["tests"], suite.attrib["failures"]) == ("1", "1")
+    assert run("validate", "--format", "github")[1].startswith(f"::error file={PLACE},line=16,col=1,")
+
+
+def test_validate_shows_the_findings_of_one_contract(project: Path) -> None:
+    other = "contracts/shop/returns/contract.yaml"
+    write(project, {other: LIVE.replace("shop.orders", "shop.returns").replace("int64", "bigint")})
+    assert run("validate", "--contract", PLACE)[0] == 0
+    assert run("validate", "--contract", other)[0] == 1
+    code, _, err = run("validate", "--contract", "contracts/shop/odrers/contract.yaml")
+    assert code == 2
+    assert f"did you mean `{PLACE}`?" in err
+
+
+def test_a_configuration_that_is_not_valid_is_usage(project: Path) -> None:
+    write(project, {"strata.toml": "[contract_engine]\nscan = 3\n"})
+    code, _, err = run("validate")
+    assert code == 2
+    assert "E073" in err
+    assert "strata.toml:2:1" in err
+
+
+def test_project_prints_or_writes_the_view(project: Path) -> None:
+    code, out, _ = run("project", "--contract", PLACE)
+    assert (code, json.loads(out)["kind"]) == (0, "DataProductRuntimeView")
+    assert run("project", "--out", "views")[0] == 0
+    assert json.loads((project / "views/shop/orders.json").read_text())["id"] == "shop.orders"
+
+
+def test_publish_wants_what_is_committed(project: Path) -> None:
+    code, _, err = run("publish")
+    assert code == 1
+    assert "there is no commit" in err
+    commit = committed(project)
+    code, _, err = run("publish", "--by", "ana")
+    assert (code, err.splitlines()[0]) == (0, "promoted shop.orders 1.0.0 (first-version)")
+    view = json.loads((project / ".generated/contracts/current/views/shop/orders.json").read_text())
+    assert (view["provenance"]["git_commit"], view["provenance"]["promoted_by"]) == (commit, "ana")
+    write(project, {PLACE: LIVE.replace("1.0.0", "1.0.1").replace("name: Orders", "name: All orders")})
+    code, _, err = run("publish")
+    assert code == 1
+    assert f"what is promoted is not what is committed: {PLACE}" in err
+    assert run("validate", "-v")[1] == "shop.orders  1.0.1  bronze  patch-compatible, 1 change since 1.0.0\n"
+
+
+def test_diff_between_revisions(project: Path) -> None:
+    committed(project)
+    other = "contracts/shop/returns/contract.yaml"
+    write(project, {PLACE: LIVE.replace("1.0.0", "2.0.0").replace("decimal(10,2)", "decimal(8,2)")})
+    write(project, {other: LIVE.replace("shop.orders", "shop.returns")})
+    code, out, err = run("diff", "HEAD")
+    assert (code, out) == (
+        1,
+        "shop.orders  1.0.0 → 2.0.0  major-breaking\n"
+        "  major   assets[orders].columns[amount]: narrowed (type-narrowed)\n"
+        "          - decimal(10,2)\n"
+        "          + decimal(8,2)\n"
+        "\n"
+        "shop.returns  1.0.0  added\n"
+        "\n",
+    )
+    assert err == "2 products changed from HEAD to the working tree\n"
+    committed(project)
+    code, out, _ = run("diff", "HEAD~1..HEAD", "--format", "json")
+    found = json.loads(out)
+    assert (code, [p["id"] for p in found["products"]]) == (1, ["shop.orders", "shop.returns"])
+    assert found["products"][0]["changes"][0]["rule"] == "type-narrowed"
+    assert run("diff", "HEAD..HEAD")[:2] == (0, "")
+    assert run("diff", "nowhere..HEAD")[0] == 2
+
+
+STRATA = """\
+source people(csv: "people.csv") {
+  columns: { id: int64 nonnull primary_key, country: string enum {ES, NO} }
+}
+
+model country -> contract Country {
+  description: "People by country."
+  from people
+  group { country } ( aggregate { people = count() } )
+}
+
+contract Country { country: string, people: int64 nonnull }
+"""
+
+
+def test_init_drafts_a_contract_that_holds(project: Path) -> None:
+    write(project, {"models/m.strata": STRATA})
+    code, out, _ = run("init", "shop.people", "country", "people")
+    assert code == 2
+    code, out, _ = run("init", "shop.people", "country", "--layer", "silver")
+    place = "contracts/shop/people/contract.yaml"
+    assert (code, out) == (
+        0,
+        f"drafted {place}: fill in what is TODO, then `contract-engine validate --contract {place}`\n",
+    )
+    assert (
+        (project / place)
+        .read_text()
+        .endswith(
+            """\
+owner:
+  team: TODO
+purpose: TODO
+assets:
+  - id: country
+    kind: strata_model
+    description: People by country.
+    columns:
+      - name: country
+        type: string
+      - name: people
+        type: int64
+        nullable: false
+"""
+        )
+    )
+    code, out, _ = run("validate", "--format", "json", "--contract", place)
+    assert {d["code"] for d in json.loads(out)} == {"E120"}
+    assert run("init", "shop.people", "country")[0] == 2
+    assert run("init", "../x", "country")[0] == 2
+
+
+def test_explain_shows_the_page(project: Path) -> None:
+    code, out, _ = run("explain", "E130")
+    assert code == 0
+    assert "version does not cover the changes" in out
+
+
+def test_completion_is_that_of_click(project: Path) -> None:
+    from click.shell_completion import ShellComplete
+
+    complete = ShellComplete(contract_engine, {}, "contract-engine", "_CONTRACT_ENGINE_COMPLETE")
+    assert [c.value for c in complete.get_completions([], "val")] == ["validate"]
+    assert "--contract" in [c.value for c in complete.get_completions(["validate"], "--c")]

@@ -1,0 +1,38 @@
+"""The documentation and this repository's own contracts are as they say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from strata_core.contract_engine.discover import InputKind
+from strata_core.contract_engine.pipeline import examine, open_setting
+from strata_core.planning.config import SECTIONS
+
+from .projects import PLACE, TODAY, checked
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = (ROOT / "docs" / "contract-engine.md").read_text(encoding="utf-8")
+
+
+def test_the_contract_on_the_page_holds(tmp_path: Path) -> None:
+    example = re.search(r"```yaml\n(apiVersion.*?)```", DOCS, re.DOTALL)
+    assert example is not None
+    assert checked(tmp_path, {PLACE: example[1]}).diagnostics == ()
+
+
+def test_every_key_of_the_configuration_is_on_the_page() -> None:
+    keys = [f"`{s}.{k}`" for s in ("contract_engine", "classification") for k in SECTIONS[s]]
+    assert [k for k in keys if k not in DOCS] == []
+
+
+def test_seed2_the_contracts_of_this_repository_hold() -> None:
+    found = examine(open_setting(ROOT, TODAY))
+    assert [d for d in found.diagnostics if d.blocks] == []
+    products = {c.id: c.contract for c in found.collated.candidates}
+    assert {c.domain for c in products.values()} == {"flights", "finance"}
+    assert {c.layer for c in products.values()} == {"bronze", "silver", "gold"}
+    live = found.validated.compatibility["flights.punctuality"]
+    assert (live.against, live.verdict) == ("1.0.0", "minor-compatible")
+    kinds = {f.kind for f in found.parsed.files if f.fragments}
+    assert kinds >= {InputKind.FRAGMENT, InputKind.DBT_YAML, InputKind.SQL}
