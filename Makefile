@@ -10,7 +10,7 @@ export DAGSTER_HOME := $(CURDIR)/.dagster
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 
 .DEFAULT_GOAL := help
-.PHONY: help demo ui data parsed staged test lint format clean
+.PHONY: help demo ui data parsed staged test editor lint format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -43,12 +43,20 @@ lint: .venv/.installed-test ## the checks that need no run: ruff, mypy, import-l
 	@$(STAGE) "strata fmt" strata-fmt $(BIN)/strata fmt --check
 	@$(STAGE) "data product contracts" contracts $(BIN)/contract-engine validate
 
-format: .venv/.installed-test ## lay out the Python and the Strata code, and make the tables of the grammar anew
-	@$(BIN)/python -m strata_core.language.tables && $(BIN)/ruff check --fix-only -q . && $(BIN)/ruff format -q . && $(BIN)/strata fmt
+editor: ## the VS Code extension, tested and packaged as editors/vscode/strata.vsix (needs Node.js)
+	@$(STAGE) "install the extension's tools" npm-ci npm --prefix editors/vscode ci
+	@$(STAGE) "test the extension's grammar" npm-test npm --prefix editors/vscode test
+	@$(STAGE) "package the extension" npm-package npm --prefix editors/vscode run package
+
+format: .venv/.installed-test ## lay out the Python and the Strata code, and make what is made of the grammar anew
+	@$(BIN)/python -m strata_core.language.tables
+	@$(BIN)/strata grammar --format textmate > editors/vscode/syntaxes/strata.tmLanguage.json
+	@$(BIN)/ruff check --fix-only -q . && $(BIN)/ruff format -q . && $(BIN)/strata fmt
 
 clean: ## remove everything that the other commands made
 	@rm -rf .venv .dagster .strata .generated data logs dbt_project/target dbt_project/logs \
-		.mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+		.mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache \
+		editors/vscode/node_modules editors/vscode/out editors/vscode/strata.vsix
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Strata needs Python 3.11, 3.12 or 3.13; none is on the PATH (make PYTHON=… names one)."; exit 2; }

@@ -1,4 +1,4 @@
-"""`strata grammar`: the grammar for programs that generate Strata."""
+"""`strata grammar`: the grammar for programs that generate Strata, and for those that colour it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .report import tell
 
 
 @click.command("grammar")
-@click.option("--format", "format_", type=click.Choice(["gbnf"]), default="gbnf", show_default=True)
+@click.option("--format", "format_", type=click.Choice(["gbnf", "textmate"]), default="gbnf", show_default=True)
 @click.option(
     "--project",
     "project",
@@ -24,7 +24,17 @@ from .report import tell
     help="Allow only names of tables, columns, contracts and functions that exist in this project (default: here).",
 )
 def grammar_command(format_: str, project: Path | None) -> int:
-    """Print the grammar for constrained decoding: llama.cpp, llguidance and xgrammar read it."""
+    """Print the grammar for constrained decoding: llama.cpp, llguidance and xgrammar read it.
+
+    With `--format textmate` the grammar that editors colour Strata by.
+    """
+    if format_ == "textmate":
+        if project is not None:
+            raise click.UsageError("a grammar for colours is the same for every project: leave `--project` out")
+        from ..language.textmate import textmate
+
+        click.echo(textmate(), nl=False)
+        return CLEAN
     if project is None:
         click.echo(gbnf(), nl=False)
         return CLEAN

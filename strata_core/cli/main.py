@@ -21,7 +21,7 @@ VERBS = {
     "check": Verb(".check", "Check models and contracts without running anything."),
     "explain": Verb(".explain", "Say what a code such as E012 means, with examples."),
     "fmt": Verb(".fmt", "Lay out modules in the one canonical way."),
-    "grammar": Verb(".grammar", "Print the grammar for constrained decoding (GBNF)."),
+    "grammar": Verb(".grammar", "Print the grammar for constrained decoding (GBNF) or for editors (TextMate)."),
     "lineage": Verb(".lineage", "Show where a column comes from, or what depends on it."),
     "lineage-diff": Verb(".lineage_diff", "Compare two Git revisions: what changed, and for whom."),
     "lsp": Verb(".lsp", "Serve an editor: findings as one types, completion, rename and more."),

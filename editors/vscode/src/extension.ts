@@ -1,0 +1,64 @@
+// The client: it starts `strata lsp` and hands its answers to the editor. All knowledge is the server's.
+
+import * as vscode from "vscode";
+import { LanguageClient, LanguageClientOptions, ServerOptions } from "vscode-languageclient/node";
+
+let client: LanguageClient | undefined;
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  context.subscriptions.push(
+    vscode.commands.registerCommand("strata.restart", restart),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration("strata.path") || change.affectsConfiguration("strata.arguments")) {
+        void restart();
+      }
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void restart()),
+  );
+  await start();
+}
+
+export async function deactivate(): Promise<void> {
+  await client?.stop();
+}
+
+async function restart(): Promise<void> {
+  await client?.stop().catch(() => undefined);
+  client = undefined;
+  await start();
+}
+
+async function start(): Promise<void> {
+  if (!vscode.workspace.isTrusted) {
+    return; // the setting names a program: it is not run for a folder that is not trusted
+  }
+  const settings = vscode.workspace.getConfiguration("strata");
+  const command = resolved(settings.get<string>("path", "strata"));
+  const args = settings.get<string[]>("arguments", ["lsp", "--stdio"]);
+  const server: ServerOptions = { command, args };
+  const options: LanguageClientOptions = {
+    documentSelector: [
+      { scheme: "file", language: "strata" },
+      { scheme: "untitled", language: "strata" },
+    ],
+  };
+  client = new LanguageClient("strata", "Strata", server, options);
+  try {
+    await client.start();
+  } catch (error) {
+    client = undefined;
+    const answer = await vscode.window.showErrorMessage(
+      `Strata: \`${command} ${args.join(" ")}\` cannot be started (${error instanceof Error ? error.message : error}). ` +
+        "Install it with `pip install 'strata-tables[editor]'`, or set `strata.path`.",
+      "Open Settings",
+    );
+    if (answer !== undefined) {
+      await vscode.commands.executeCommand("workbench.action.openSettings", "strata.path");
+    }
+  }
+}
+
+function resolved(path: string): string {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
+  return path.replaceAll("${workspaceFolder}", folder);
+}
