@@ -17,6 +17,9 @@ BY_PREFIX = {
     "E073": USAGE,  # the project or its strata.toml
     "E08": VIOLATED,
     "E095": USAGE,  # a version or a table that was never published was asked for
+    "E096": USAGE,  # a read that the table cannot answer
+    "E097": FINDINGS,  # rows that do not fit their table
+    "E098": FINDINGS,  # a declaration of a table
     "E09": FAILED,
 }
 """Longer prefixes first; every other error is a finding in the project's text."""

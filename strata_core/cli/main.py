@@ -31,6 +31,7 @@ VERBS = {
     "show": Verb(".show", "Print the published rows of a model."),
     "history": Verb(".history", "List the versions of an environment, newest first."),
     "rollback": Verb(".history", "Make an earlier version of an environment live again."),
+    "store": Verb(".store", "Land and read tables with three clocks; fold, keep and verify them."),
     "compile": Verb(".compile", "Print what the engine will execute for a model."),
 }
 

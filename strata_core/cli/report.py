@@ -44,22 +44,31 @@ def on_project(verb: Callable[..., int]) -> Callable[..., int]:
     @wraps(verb)
     def run(project: Path | None, **options: Any) -> int:
         path = options.get("path")
-        lines: Lines = _lines_below(project or path or Path.cwd())
-        try:
+        shown: list[Lines] = [lines_below(project or path or Path.cwd())]
+
+        def answer() -> int:
             found = open_project(path, project=project)
-            lines = found.line_source
-            code = verb(found, **options)
-            sys.stdout.flush()
-        except StrataError as error:
-            tell(error.diagnostics, lines, as_json=options.get("format_") == "json")
-            code = exit_code(error.diagnostics)
-        except BrokenPipeError:
-            # The reader of our output has gone (`strata show … | head`): nothing is left to say.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = CLEAN
-        return code
+            shown[0] = found.line_source
+            return verb(found, **options)
+
+        return answered(answer, lambda file: shown[0](file), as_json=options.get("format_") == "json")
 
     return run
+
+
+def answered(answer: Callable[[], int], lines: Lines, *, as_json: bool = False) -> int:
+    """What `answer` gives; a `StrataError` is told, and its codes decide the exit code."""
+    try:
+        code = answer()
+        sys.stdout.flush()
+    except StrataError as error:
+        tell(error.diagnostics, lines, as_json=as_json)
+        code = exit_code(error.diagnostics)
+    except BrokenPipeError:
+        # The reader of our output has gone (`strata show … | head`): nothing is left to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = CLEAN
+    return code
 
 
 def environment_option(command: Verb) -> Verb:
@@ -96,7 +105,7 @@ def _environment(_context: click.Context, _parameter: click.Parameter, name: str
     return name
 
 
-def _lines_below(start: Path) -> Lines:
+def lines_below(start: Path) -> Lines:
     """The text of `strata.toml` while no project could be opened."""
     root = find_project(start if start.is_dir() else start.parent)
 

@@ -1,19 +1,13 @@
 """Every step of a publication, failing or fatal: after any of them the store is as before or as after.
 
-The store calls the operating system in few ways; each is intercepted. A *fault* makes one call raise (before
-or after it took effect) and lets the program react. A *kill* lets no later call take effect, so that nothing
-cleans up. A *power cut* keeps only what was synced: files whose content was, names whose folder was.
+The faults are those of `faults.py`.
 """
 
 from __future__ import annotations
 
-import builtins
 import errno
 import os
-import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,51 +17,13 @@ import pytest
 from strata_core.diagnostics import StrataError
 from strata_core.store import EnvironmentVersion, Store, disk
 
-CALLS = ("link", "rename", "fsync", "unlink", "rmdir", "mkdir")
+from .faults import Disk, Failure, Killed, intercepted
 
 
 @pytest.fixture(autouse=True)
 def _quick_sync(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is synced is recorded here; thousands of real ones would only cost time."""
     monkeypatch.setattr(os, "fsync", lambda handle: None)
-
-
-class Killed(BaseException):
-    """The process is gone."""
-
-
-@contextmanager
-def intercepted(around: Callable[[str, Any, Callable[[], Any]], Any]) -> Iterator[None]:
-    """Every call that changes the disk goes through `around(name, first argument, call)`."""
-
-    def through(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *arguments, **options: around(name, arguments[0], lambda: real(*arguments, **options))
-
-    with pytest.MonkeyPatch.context() as patch:
-        for name in CALLS:
-            patch.setattr(os, name, through(name, getattr(os, name)))
-        patch.setattr(disk, "open", through("open", getattr(disk, "open", builtins.open)), raising=False)
-        yield
-
-
-@dataclass
-class Failure:
-    """Raises `error` at the `at`-th call, before it takes effect or after; a kill then stops all later calls."""
-
-    at: int
-    after: bool
-    error: BaseException
-    seen: int = 0
-
-    def __call__(self, name: str, what: Any, call: Callable[[], Any]) -> Any:
-        self.seen += 1
-        if self.seen > self.at and isinstance(self.error, Killed):
-            raise self.error
-        if self.seen != self.at:
-            return call()
-        if self.after:
-            call()
-        raise self.error
 
 
 def publish_first(store: Store, rows: Any) -> None:
@@ -166,57 +122,6 @@ def assert_said(codes: set[str], fixes: list[str | None], text: str, root: Path)
     assert codes == {"E092"}
     assert all(fixes)
     assert str(root) in text
-
-
-@dataclass
-class Disk:
-    """What a power cut would leave of the folder `root`: the contents and names that were synced, by inode."""
-
-    root: Path
-    paths: dict[int, Path] = field(default_factory=dict)
-    contents: dict[int, bytes] = field(default_factory=dict)
-    names: dict[int, dict[str, int]] = field(default_factory=dict)
-    cuts: list[tuple[dict[int, bytes], dict[int, dict[str, int]]]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.names[os.stat(self.root).st_ino] = {}
-
-    def __call__(self, name: str, what: Any, call: Callable[[], Any]) -> Any:
-        result = call()
-        if name in ("open", "mkdir"):
-            inode = os.stat(what).st_ino
-            self.paths[inode] = Path(what)
-            self.contents.pop(inode, None)
-            self.names.pop(inode, None)
-            if name == "mkdir":
-                self.names[inode] = {}
-        elif name == "fsync":
-            self._sync(what)
-        self.cuts.append((dict(self.contents), dict(self.names)))
-        return result
-
-    def _sync(self, handle: int) -> None:
-        status = os.fstat(handle)
-        if stat.S_ISDIR(status.st_mode):
-            self.names[status.st_ino] = {
-                name: os.stat(name, dir_fd=handle, follow_symlinks=False).st_ino for name in os.listdir(handle)
-            }
-        else:
-            self.contents[status.st_ino] = self.paths[status.st_ino].read_bytes()
-
-    def restore(self, cut: int, target: Path) -> None:
-        """Builds at `target` what is found after a power cut that follows the call of that number."""
-        contents, names = self.cuts[cut]
-
-        def build(inode: int, path: Path) -> None:
-            if inode in names:
-                path.mkdir()
-                for name, child in names[inode].items():
-                    build(child, path / name)
-            else:
-                path.write_bytes(contents.get(inode, b""))
-
-        build(os.stat(self.root).st_ino, target)
 
 
 def test_a_power_cut_loses_nothing_that_was_published_and_shows_nothing_that_was_not(tmp_path: Path, rows: Any) -> None:

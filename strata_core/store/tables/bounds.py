@@ -77,9 +77,9 @@ def _bound(table: str, name: str, literal: Literal | None, zone: str) -> Bound |
     try:
         return None if literal is None else literals.bound(literal, zone)
     except ValueError as cause:
-        raise StoreError(
-            "StoreBoundInvalid", table, f"table {table}: {name}: {cause}", f"give {literals.ACCEPTED}"
-        ) from None
+        why = str(cause).removesuffix(f": give {literals.ACCEPTED}")
+        message = f"table {table}: {name}: {why}"
+        raise StoreError("StoreBoundInvalid", table, message, f"give {literals.ACCEPTED}") from None
 
 
 def instant_of(table: str, name: str, literal: Literal) -> Instant:

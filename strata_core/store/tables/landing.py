@@ -291,13 +291,13 @@ class _Attempt:
         )
 
     def _landed(self, attempts: tuple[str, ...]) -> int | None:
-        """The entry under which an earlier attempt of this run id was committed."""
-        started = []
-        for name in attempts:
-            found = self.history.manifest(self._parent / name)
-            if found is not None and isinstance(since := found.provenance.get("started_from"), int):
-                started.append(since)
-        return self._among(min(started), self.history.head().number) if started else None
+        """The entry under which an earlier attempt of this run id was committed.
+
+        It is looked for from where the oldest attempt started; one that was killed before it said so may be any.
+        """
+        return self._among(
+            min(_started_from(self.history, self._parent / a) for a in attempts), self.history.head().number
+        )
 
     def _among(self, after: int, through: int) -> int | None:
         for entry in self.history.entries(after, through):
@@ -342,16 +342,22 @@ def _discard(history: History, folder: Path) -> None:
         return
 
 
+def _started_from(history: History, attempt: Path) -> int:
+    """The head that an attempt started from, 0 where its manifest does not tell."""
+    try:
+        described = history.manifest(attempt)
+    except StrataError:
+        return 0
+    since = described.provenance.get("started_from") if described is not None else None
+    return since if isinstance(since, int) else 0
+
+
 def _is_committed(history: History, folder: Path) -> bool:
     """Whether an entry names the folder: the answer to our own commit may have been lost."""
-    described = history.manifest(folder)
-    since = described.provenance.get("started_from") if described is not None else None
-    if not isinstance(since, int):
-        return False
     relative = folder.relative_to(history.root / "data").as_posix()
     return any(
         isinstance(e.commit, RunCommit) and e.commit.folder == relative
-        for e in history.entries(since, history.log.head())
+        for e in history.entries(_started_from(history, folder), history.log.head())
     )
 
 

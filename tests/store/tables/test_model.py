@@ -28,6 +28,9 @@ NOON = 1_767_225_600 * SECOND
 TIMES = st.integers(0, 6)
 """Instants of valid and availability time: a few seconds, so that bounds meet them."""
 BOUNDS = st.one_of(st.none(), st.integers(-1, 7).flatmap(lambda s: st.sampled_from([s * SECOND, s * SECOND - 1])))
+BACK = st.none() | st.integers(-1, 40)
+"""Half seconds before the newest commit."""
+VINTAGES = st.sampled_from(["latest", "first"])
 
 SPECS: dict[str, tuple[Spec, dict[str, Any]]] = {
     "unkeyed": (Spec(), {}),
@@ -159,6 +162,10 @@ class Histories(RuleBasedStateMachine):
     def move_the_clock(self, step: int) -> None:
         self.oracle.clock += step
 
+    @rule(rows=st.lists(row(), min_size=1, max_size=6), extra=st.booleans())
+    def land_more(self, rows: list[Row], extra: bool) -> None:
+        self.land(rows, extra, False)
+
     @rule(rows=st.lists(row(), max_size=6), extra=st.booleans(), replaces=st.sampled_from([False] * 5 + [True]))
     def land(self, rows: list[Row], extra: bool, replaces: bool) -> None:
         replaces = replaces and not (self.oracle.spec.key and self.oracle.spec.available)
@@ -222,13 +229,7 @@ class Histories(RuleBasedStateMachine):
     def reopen(self) -> None:
         self.table = self.opened().table("t")
 
-    @rule(
-        back=st.none() | st.integers(-1, 40),
-        valid=BOUNDS,
-        available=BOUNDS,
-        vintage=st.sampled_from(["latest", "first"]),
-        pinned=st.booleans(),
-    )
+    @rule(back=BACK, valid=BOUNDS, available=BOUNDS, vintage=VINTAGES, pinned=st.booleans())
     def read(self, back: int | None, valid: int | None, available: int | None, vintage: str, pinned: bool) -> None:
         spec = self.oracle.spec
         as_of = None if back is None else self.oracle.last_at - back * SECOND // 2
@@ -237,15 +238,15 @@ class Histories(RuleBasedStateMachine):
         pin = "build" if pinned and self.oracle.pins else None
         upper = [b for b in (as_of, self.oracle.pins.get("build") if pin else None) if b is not None]
 
-        def asked() -> Any:
+        def asked() -> pa.Table:
             return self.table.read(
                 as_of=as_of,
                 valid_as_of=valid,
                 available_as_of=available,
                 vintage=vintage,
                 pin=pin,
-                columns=[*COLUMNS, *(["extra"] if self.extra else [])] if self.runs else None,
-            )
+                columns=[*COLUMNS, *(["extra"] if self.extra else [])],
+            ).arrow()
 
         try:
             expected = self.oracle.read(min(upper) if upper else None, valid, available, vintage)
@@ -254,17 +255,29 @@ class Histories(RuleBasedStateMachine):
                 asked()
             assert error.value.code == "StoreAsOfUnretained"
             return
-        if not self.runs:
-            return
-        got = [plain(r) for r in in_nanoseconds(asked().arrow()).to_pylist()]
-        assert comparable(got, self.extra) == comparable(expected, self.extra)
+        if self.runs:
+            assert comparable(in_nanoseconds(asked()).to_pylist(), self.extra) == comparable(expected, self.extra)
+
+    @precondition(lambda self: self.oracle.spec.from_)
+    @rule(valid=st.integers(0, 7))
+    def read_at_an_instant(self, valid: int) -> None:
+        self.read(None, valid * SECOND, None, "latest", False)
+
+    @precondition(lambda self: self.oracle.spec.available)
+    @rule(back=BACK, available=st.integers(0, 6), vintage=VINTAGES)
+    def read_what_was_known(self, back: int | None, available: int, vintage: str) -> None:
+        self.read(back, None, available * SECOND, vintage, False)
+
+    @rule(back=st.integers(-1, 30))
+    def read_the_past(self, back: int) -> None:
+        self.read(back, None, None, "latest", False)
+
+    @rule()
+    def read_all(self) -> None:
+        self.read(None, None, None, "latest", False)
 
 
 SAMPLE: Row = {"k": "a", "j": 0, "v": 0, "f": 0, "t": 0, "a": 0, "h": 0, "s": NOON, "extra": 0}
-
-
-def plain(row: Row) -> Row:
-    return row
 
 
 def in_nanoseconds(table: pa.Table) -> pa.Table:

@@ -1,0 +1,121 @@
+"""`strata store`: docs/store.md is run, and bad input ends in a finding, an exit code and no half-written state."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from strata_core.cli.store import store_command
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "store.md").read_text(encoding="utf-8").split("# Tables with three clocks")[1]
+FILES = dict(re.findall(r"`(\w+\.\w+)`:\n```\w+\n(.*?)```", PAGE, re.DOTALL))
+COMMANDS = re.findall(r"^\$ strata (.+)\n((?:(?!\$ |```).*\n)*)", PAGE, re.MULTILINE)
+
+
+@pytest.fixture
+def shop(empty):
+    for path, text in FILES.items():
+        empty.write(path, text)
+    return empty
+
+
+def stable(text):
+    text = re.sub(r"snapshot-\d{20}", "snapshot-00000000000000000000", text)
+    return sorted(line.replace(str(Path.cwd()) + "/", "") for line in text.splitlines() if line)
+
+
+def test_every_command_of_the_page_does_what_it_says(shop):
+    assert sorted(FILES) == ["gdp.toml", "vintages.csv"]
+    assert len(COMMANDS) > 8
+    for command, output in COMMANDS:
+        ran = shop(*command.split())
+        assert stable(ran.out + ran.err) == stable(output), command
+        assert ran.code == (2 if "error[" in output else 0)
+
+
+def test_the_backtest_of_the_page_prints_what_it_says(shop, capsys):
+    for command, _ in COMMANDS[:2]:
+        shop(*command.split())
+    program, printed = re.search(r"```python\n(.*?)```\n```text\n(.*?)```", PAGE, re.DOTALL).groups()
+    capsys.readouterr()
+    exec(compile(program, "docs/store.md", "exec"), {})
+    assert capsys.readouterr().out == printed
+
+
+def test_every_verb_stands_on_the_page():
+    assert f"`strata store {' | '.join(store_command.commands)}`" in (DOCS / "cli.md").read_text(encoding="utf-8")
+
+
+def test_hold_pin_collect_and_history(shop):
+    shop("store", "init", "gdp.toml")
+    shop("store", "land", "gdp", "vintages.csv", "--run-id", "a")
+    assert "held as of" in shop("store", "hold", "gdp", "audit").out
+    assert "pinned at" in shop("store", "pin", "build-1").out
+    assert "17016.0" in shop("store", "read", "gdp", "--pin", "build-1", "--format", "csv").out
+    assert "everything is kept" in shop("store", "collect", "--grace", "0s").out
+    commits = json.loads(shop("store", "history", "gdp", "--format", "json").out)
+    assert [c["what"].split()[0] for c in commits] == ["pins:", "holds:", "run", "declared"]
+    assert "run a: 3 rows" in shop("store", "history", "gdp").out
+    assert "released" in shop("store", "hold", "gdp", "audit", "--release").out
+
+
+def test_rows_in_every_format_with_their_nanoseconds(shop):
+    shop("store", "init", "gdp.toml")
+    shop("store", "land", "gdp", "vintages.csv")
+    (row,) = [json.loads(line) for line in shop("store", "read", "gdp", "--format", "json").out.splitlines()]
+    assert row == {
+        "series": "gdp",
+        "period_start": "2014-01-01T00:00:00",
+        "published": "2014-06-26T04:00:00.000000000Z",
+        "value": 17016.0,
+        "content_hash": "c",
+    }
+    assert (
+        shop("store", "read", "gdp", "--columns", "_commit_seq,value", "--format", "csv").out
+        == "_commit_seq,value\n2,17016.0\n"
+    )
+    assert "the first 0 shown" in shop("store", "read", "gdp", "--limit", "0").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["read", "nowhere"], 2, "StoreTableUndeclared"),
+        (["read", "gdp", "--columns", "x"], 2, "StoreColumnUnknown: table gdp has no column x"),
+        (["read", "gdp", "--filter", "value >"], 2, "StoreFilterInvalid"),
+        (["read", "gdp", "--pin", "x"], 2, "StorePinUnknown"),
+        (["read", "gdp", "--attribute", "x"], 2, "write name=value"),
+        (["land", "gdp", "gdp.toml"], 1, "StoreSourceInvalid"),
+        (["land", "gdp", "wrong.csv"], 1, "invalid value 'many'"),
+        (["land", "gdp", "vintages.csv", "--run-id", "../x"], 1, "StoreRunInvalid"),
+        (["init", "bad.toml"], 1, "StoreDeclarationInvalid: table gdp: primary_kye: there is no such key"),
+        (["hold", "gdp", "x", "--release"], 2, "StoreHoldUnknown"),
+        (["collect", "--grace", "soon"], 2, "give 0s, 30m, 1h or 7d"),
+        (["verify", "--store", "elsewhere"], 2, "there is no store at elsewhere"),
+    ],
+)
+def test_bad_input_is_said_and_changes_nothing(shop, arguments, code, says):
+    shop("store", "init", "gdp.toml")
+    shop("store", "land", "gdp", "vintages.csv")
+    shop.write("bad.toml", FILES["gdp.toml"].replace("primary_key", "primary_kye"))
+    shop.write("wrong.csv", "series,period_start,published,value,content_hash\ngdp,2014-01-01,2014-04-30,many,a\n")
+    before = shop("store", "history", "gdp").out
+    ran = shop("store", *arguments)
+    assert (ran.code, says in ran.out + ran.err) == (code, True), ran.out + ran.err
+    assert shop("store", "history", "gdp").out == before
+
+
+def test_verify_names_what_is_damaged(shop):
+    shop("store", "init", "gdp.toml")
+    shop("store", "land", "gdp", "vintages.csv", "--run-id", "a")
+    (part,) = (shop.root / ".strata/store/tables/gdp/data/runs/a").glob("*/part-*")
+    part.write_bytes(part.read_bytes()[:-1])
+    ran = shop("store", "verify")
+    assert ran.code == 4
+    assert "error[E094]: part" in ran.out
+    assert "gdp: 2 commits, 1 run, 0 snapshots, 1 part: 1 finding" in ran.out
+    assert shop("store", "read", "gdp").code == 4
