@@ -25,6 +25,7 @@ from strata_core.engines.reference.values import MisfitError, Value, conjunction
 from strata_core.engines.reference.windows import WINDOWS
 from strata_core.relation.build import (
     aggregate_rows,
+    combine,
     filter_rows,
     join,
     limit_rows,
@@ -36,7 +37,7 @@ from strata_core.relation.build import (
 )
 from strata_core.relation.expressions import Expr, Frame, SortKey, aggregate, call, literal, window
 from strata_core.relation.expressions import cast as cast_expr
-from strata_core.relation.nodes import AggregateItem, Item, JoinKind, Relation, Scan, WindowItem, walk_relation
+from strata_core.relation.nodes import AggregateItem, Item, JoinKind, Relation, Scan, SetKind, WindowItem, walk_relation
 from strata_core.relation.schema import Column
 from strata_core.types import BOOL, FLOAT64, INT64, STRING, Inferred, Money, ValueType, parse_type
 from strata_core.types.functions import CATALOG
@@ -263,6 +264,49 @@ def test_the_lazy_reading_computes_what_is_needed_and_the_eager_one_everything()
         rows(unused, eager=True)
     either = filter_rows(broken, call("or", call("eq", ref(broken, "x"), literal(1)), literal(True)))
     assert len(rows(project(either, [Item("k", ref(either, "k"))]))) == 5
+
+
+FAILING = filter_rows(T, call("eq", BROKEN, ref(T, "k")))
+NOTHING = filter_rows(T, call("gt", ref(T, "n"), literal(1_000)))
+OTHER = project(T, [Item("a", ref(T, "k")), Item("b", ref(T, "n"))])
+NEVER = call("eq", cast_expr(literal(None), INT64), literal(1))
+
+
+def other(relation: Relation) -> Relation:
+    return project(relation, [Item("a", ref(relation, "k")), Item("b", ref(relation, "n"))])
+
+
+@pytest.mark.parametrize(
+    "relation",
+    [
+        filter_rows(FAILING, NEVER),
+        join(JoinKind.INNER, FAILING, OTHER, NEVER),
+        join(JoinKind.SEMI, FAILING, OTHER, NEVER),
+        join(JoinKind.CROSS, FAILING, other(NOTHING), None),
+        join(JoinKind.CROSS, NOTHING, other(FAILING), None),
+        join(JoinKind.LEFT, NOTHING, other(FAILING), NEVER),
+        join(JoinKind.ANTI, NOTHING, other(FAILING), NEVER),
+        combine(SetKind.INTERSECT, FAILING, NOTHING),
+        combine(SetKind.EXCEPT, NOTHING, FAILING),
+    ],
+    ids=lambda r: getattr(r, "kind", "filter"),
+)
+def test_a_side_that_cannot_matter_may_fail(relation: Relation) -> None:
+    assert rows(relation) == []
+    with pytest.raises(StrataError):
+        rows(relation, eager=True)
+
+
+def test_a_side_that_matters_may_not_fail() -> None:
+    for relation in (
+        join(JoinKind.CROSS, FAILING, OTHER, None),
+        join(JoinKind.LEFT, FAILING, OTHER, NEVER),
+        join(JoinKind.CROSS, T, other(FAILING), None),
+        combine(SetKind.INTERSECT, FAILING, T),
+        combine(SetKind.EXCEPT, T, FAILING),
+    ):
+        with pytest.raises(StrataError):
+            rows(relation)
 
 
 # --- rounding ----------------------------------------------------------------------------------------------

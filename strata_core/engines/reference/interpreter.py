@@ -4,7 +4,8 @@ Rows are lists of cells in the order of the node's schema. Joins hash on their e
 but windows with moving frames is linear, or a sort. Errors: E090.
 
 Two readings agree wherever nothing fails: the lazy one computes only what an output, condition, key, order or
-aggregate needs; the eager one every cell of every node. An engine may choose its place between them.
+aggregate needs, and nothing of a side that cannot matter (beside an empty one, under a condition that no row can
+meet); the eager one every cell of every node. An engine may choose its place between them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, assert_never
 
+from ...diagnostics import StrataError
 from ...relation.expressions import AggregateCall, Call, Expr, Literal, SortKey, columns_read, conjuncts
 from ...relation.nodes import (
     Aggregate,
@@ -95,6 +97,8 @@ def _filtered(node: Filter, reading: Reading) -> Rows:
         predicates.insert(0, source.predicate)
         source = source.input
     whole = Call("and", tuple(predicates), predicates[0].inferred) if len(predicates) > 1 else predicates[0]
+    if not reading.eager and any(map(_never, predicates)):
+        return []
     if reading.eager:
         rows = _rows(source, reading)
         for (test,) in ([c] for c in _compiled(predicates, source.schema, reading)):
@@ -102,6 +106,18 @@ def _filtered(node: Filter, reading: Reading) -> Rows:
         return rows
     (test,) = _compiled([whole], source.schema, reading)
     return [row for row in _rows(source, reading) if test(row) is True]
+
+
+def _never(condition: Expr) -> bool:
+    """Whether no row can meet `condition`, because a part of it is a constant other than true."""
+    for part in conjuncts(condition):
+        if not columns_read(part):
+            try:
+                if compile_expr(part, {}, eager=False)([]) is not True:
+                    return True
+            except StrataError:  # it fails on the rows, if there are any
+                continue
+    return False
 
 
 def _projected(node: Project, reading: Reading) -> Rows:
@@ -112,7 +128,7 @@ def _projected(node: Project, reading: Reading) -> Rows:
 
 
 def _joined(node: Join, reading: Reading) -> Rows:
-    left, right = _rows(node.left, reading), _rows(node.right, reading)
+    left, right = _sides(node, reading)
     left_keys, right_keys, rest = _equalities(node, reading)
     by_key: dict[Key, list[int]] = {}
     for i, row in enumerate(right):
@@ -142,6 +158,28 @@ def _joined(node: Join, reading: Reading) -> Rows:
         before: Row = [None] * len(node.left.schema.columns)
         pairs.extend(before + row for i, row in enumerate(right) if i not in matched)
     return pairs
+
+
+def _sides(node: Join, reading: Reading) -> tuple[Rows, Rows]:
+    """The rows of both sides; read lazily, a side that cannot matter is not computed and has none."""
+    if reading.eager or node.kind is JoinKind.FULL:
+        return _rows(node.left, reading), _rows(node.right, reading)
+    hopeless = node.on is not None and _never(node.on)
+    if node.kind in (JoinKind.LEFT, JoinKind.ANTI):
+        left = _rows(node.left, reading)
+        return left, [] if hopeless or not left else _rows(node.right, reading)
+    return ([], []) if hopeless else _both(node.left, node.right, reading)
+
+
+def _both(left: Relation, right: Relation, reading: Reading) -> tuple[Rows, Rows]:
+    """The rows of two sides that need each other: where one is empty, the other may fail."""
+    try:
+        first = _rows(left, reading)
+    except StrataError:
+        if _rows(right, reading):
+            raise
+        return [], []
+    return (first, _rows(right, reading)) if first else ([], [])
 
 
 def _equalities(node: Join, reading: Reading) -> tuple[list[Compute], list[Compute], list[Compute]]:
@@ -240,7 +278,13 @@ def _windowed(node: Window, reading: Reading) -> Rows:
 
 
 def _combined(node: SetOperation, reading: Reading) -> Rows:
-    left, right = _rows(node.left, reading), _rows(node.right, reading)
+    if node.kind is SetKind.UNION_ALL or reading.eager:
+        left, right = _rows(node.left, reading), _rows(node.right, reading)
+    elif node.kind is SetKind.INTERSECT:
+        left, right = _both(node.left, node.right, reading)
+    else:
+        left = _rows(node.left, reading)
+        right = _rows(node.right, reading) if left else []
     if node.kind is SetKind.UNION_ALL:
         return left + right
     known = {group_key([force(cell) for cell in row]) for row in right}
