@@ -102,8 +102,12 @@ def resolve_resource(name: str, written: Sequence[ast.Entry], report: Report) ->
 
 def _check_options(kind: ResourceKind, written: Sequence[ast.Entry], report: Report) -> None:
     known = (*FILE_KINDS, *OPTIONS[kind], *NAMESPACES)
+    values = entries(written)
     for entry in written:
         key = entry.key.text
+        if key in OPTIONS[kind] and not isinstance(values.get(key), str):
+            text = "…" if values.get(key) is None else str(values[key]).lower()
+            report(Diagnostic("E070", f"`{key}` takes text", entry.span, fix=f'write `{key}: "{text}"`'))
         if key not in known and kind == "table":
             fix = did_you_mean(key, known, f"say where it is with {', '.join(f'`{k}:`' for k in FILE_KINDS)}")
             report(Diagnostic("E070", f"a source has no `{key}:`", entry.key.span, fix=fix))

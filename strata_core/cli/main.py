@@ -12,8 +12,8 @@ from .exits import CLEAN, FAILED, INTERRUPTED
 from .lazy import LazyGroup, Verb
 
 EXITS_HELP = (
-    "Exit codes: 0 clean, 1 findings, 2 usage, 3 a write pin was violated (nothing published), "
-    "4 the engine, a file or the store failed."
+    "Exit codes: 0 clean or warnings alone, 1 errors in the project's text, 2 usage, 3 a write pin was violated "
+    "(nothing published), 4 the engine, a file or the store failed."
 )
 
 

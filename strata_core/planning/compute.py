@@ -17,7 +17,7 @@ from ..frozen import dataclass, field, replace
 from ..relation.nodes import Relation, Scan, walk_relation
 from ..store.artifacts import Artifact, Candidate
 from .artifact_relation import artifact_relation
-from .faults import located, withheld
+from .faults import located, relative, withheld
 from .fingerprints import address
 from .increments import Watermark, Way, increment_address, increment_relation, measured, way_of
 from .pinning import ages, outdated, pin_candidate, pin_source, unmet_expectations
@@ -73,7 +73,8 @@ def compute(run: Run, planned: PlannedModel, read: Callable[[str], Input]) -> Mo
         result = _compute(run, planned, model, {name: read(name) for name in planned.inputs})
     except StrataError as error:
         shown = (withheld(d, _hidden_inputs(run, model)) for d in error.diagnostics)
-        found = tuple(located(d, f"model `{model.name}`", model.name_span) for d in shown)
+        here = (relative(d, run.workspace.project.root) for d in shown)
+        found = tuple(located(d, f"model `{model.name}`", model.name_span) for d in here)
         broken = all(d.code.startswith(PIN_FAMILY) for d in found)
         result = ModelResult(planned.name, Status.VIOLATED if broken else Status.FAILED, planned, diagnostics=found)
     return replace(result, seconds=time.perf_counter() - started)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from ..analysis.compiled import Source
 from ..diagnostics import Diagnostic, Span, StrataError
@@ -31,6 +33,17 @@ def withheld(diagnostic: Diagnostic, hidden: Collection[str]) -> Diagnostic:
     named = ", ".join(f"`{name}`" for name in sorted(hidden))
     message = f"a value overflows or cannot be cast; it is not shown, for {named} may not be seen"
     return replace(diagnostic, message=message, notes=())
+
+
+def relative(diagnostic: Diagnostic, root: Path) -> Diagnostic:
+    """`diagnostic` with the files of the project named as people name them: from its `root`."""
+    here = f"{root}{os.sep}"
+
+    def shown(text: str) -> str:
+        return text.replace(here, "")
+
+    fix = shown(diagnostic.fix) if diagnostic.fix else diagnostic.fix
+    return replace(diagnostic, message=shown(diagnostic.message), fix=fix, notes=tuple(map(shown, diagnostic.notes)))
 
 
 @contextmanager

@@ -529,6 +529,18 @@ DECLARATIONS = {
         "a: int64 enum {x}",
         "an enum lists strings, but `a` is int64",
     ),
+    "a null text that is none": (
+        'source s(csv: "s.csv", null_text: 5) { columns: { x: int64 } } model a { from s }',
+        "E070",
+        "null_text: 5",
+        "`null_text` takes text",
+    ),
+    "a table that is no name": (
+        'source s(duckdb: "s.duckdb", table: none) { columns: { x: int64 } } model a { from s }',
+        "E070",
+        "table: none",
+        "`table` takes text",
+    ),
     "unknown mask": ("contract A { a: string mask: hsh }", "E070", "hsh", "`hsh` is no mask"),
     "a source without columns": (
         'source s(csv: "s.csv") { } model a { from s select { x } } model b { from s }',

@@ -114,9 +114,9 @@ def test_missing_source_file(live):
 CSV = {
     "a wrong header": ("id,country,amount", "id,land,amount", 3, "error[E084]: ", "`country`"),
     "a header twice": ("id,country,amount", "id,country,country", 3, "error[E0", "`amount`"),
-    "a short row": ("2,MX,2.50", "2,MX", 4, "error[E033]: ", "sales.csv"),
-    "a long row": ("2,MX,2.50", "2,MX,2.50,9", 4, "error[E033]: ", "sales.csv"),
-    "an open quote": ("2,MX,2.50", '2,"MX,2.50', 4, "error[E033]: ", "sales.csv"),
+    "a short row": ("2,MX,2.50", "2,MX", 4, "error[E033]: ", "line 3 of `sales.csv` has 2 fields, its header 3"),
+    "a long row": ("2,MX,2.50", "2,MX,2.50,9", 4, "error[E033]: ", "line 3 of `sales.csv` has 4 fields"),
+    "an open quote": ("2,MX,2.50", '2,"MX,2.50', 4, "error[E033]: ", "`sales.csv` cannot be read"),
     "digits past the cent": (
         "2,MX,2.50",
         "2,MX,2.505",
@@ -184,7 +184,7 @@ def test_parquet_of_other_types(live, columns, told):
 def test_parquet_that_is_none(live):
     parquet(live, id=ID)
     live.write("sales.parquet", b"PAR1 and nothing else")
-    refused(live, 4, "error[E033]: source `sales`: ", "sales.parquet", " --> models/sales.strata:1:1\n")
+    refused(live, 4, "error[E033]: source `sales`: `sales.parquet` is not Parquet", " --> models/sales.strata:1:1\n")
 
 
 def test_a_csv_with_a_header_alone_is_an_empty_table(live):
