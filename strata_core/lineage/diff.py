@@ -148,9 +148,9 @@ COMPUTED = frozenset({MEANINGS[Meaning.VALUE], MEANINGS[Meaning.ORIGIN], MEANING
 
 
 def _follows(pair: Pair, column: str, touched: set[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    if not isinstance(pair.before, CompiledModel) or column not in pair.before.relation.schema:
+    if not isinstance(pair.before, CompiledModel) or column not in pair.before.written.schema:
         return ()
-    origins = ((o.node, o.column) for o in pair.before.relation.schema[column].origins)
+    origins = ((o.node, o.column) for o in pair.before.written.schema[column].origins)
     return tuple(dict.fromkeys(o for o in origins if o in touched))
 
 

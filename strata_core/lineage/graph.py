@@ -85,34 +85,44 @@ class LineageGraph:
 
         Time is linear in the edges that are reached: a diamond is walked once, and so is a cycle of projects.
         """
-        edges: dict[ColumnId, ValueEdge] = {}
-        impacts: dict[TableId, RowImpact] = {}
-        queue = deque((column, 0) for column in start)
-        known = set(start)
-        changed = deque((table, 0) for table in rows)
-        begun = {table for table, _ in changed}
-        while queue:
-            column, hops = queue.popleft()
-            if hops == depth:
-                continue
-            for edge in self.consumers.get(column, ()):
-                if edge.to not in known:
-                    known.add(edge.to)
-                    edges[edge.to] = edge
-                    queue.append((edge.to, hops + 1))
-            for shape in self.shaped.get(column, ()):
-                if shape.to not in impacts and shape.to not in begun:
-                    impacts[shape.to] = RowImpact(shape.to, shape, None)
-                    changed.append((shape.to, hops + 1))
-        while changed:
-            table, hops = changed.popleft()
-            if hops == depth:
-                continue
-            for reader in self.readers.get(table, ()):
-                if reader not in impacts and reader not in begun:
-                    impacts[reader] = RowImpact(reader, None, table)
-                    changed.append((reader, hops + 1))
-        return Reach(tuple(edges.values()), tuple(impacts.values()))
+        edges: dict[ColumnId, ValueEdge | None] = dict.fromkeys(start)
+        impacts: dict[TableId, RowImpact | None] = dict.fromkeys(rows)
+        changed: list[list[TableId]] = [[*impacts]]
+        frontier, hops = [*edges], 0
+        while frontier and hops != depth:
+            hops += 1
+            following: list[ColumnId] = []
+            shaped: list[TableId] = []
+            for column in frontier:
+                for edge in self.consumers.get(column, ()):
+                    to = edge.to
+                    if to not in edges:
+                        edges[to] = edge
+                        following.append(to)
+                for shape in self.shaped.get(column, ()):
+                    if shape.to not in impacts:
+                        impacts[shape.to] = RowImpact(shape.to, shape, None)
+                        shaped.append(shape.to)
+            changed.append(shaped)
+            frontier = following
+        self._rows_below(changed, impacts, depth)
+        found = tuple(edge for edge in edges.values() if edge is not None)
+        return Reach(found, tuple(impact for impact in impacts.values() if impact is not None))
+
+    def _rows_below(
+        self, changed: list[list[TableId]], impacts: dict[TableId, RowImpact | None], depth: int | None
+    ) -> None:
+        """Add to `impacts` whatever reads a table whose rows change; `changed` holds them by their distance."""
+        hops, reached = 0, changed[0]
+        while (reached or hops < len(changed) - 1) and hops != depth:
+            hops += 1
+            following: list[TableId] = []
+            for table in reached:
+                for reader in self.readers.get(table, ()):
+                    if reader not in impacts:
+                        impacts[reader] = RowImpact(reader, None, table)
+                        following.append(reader)
+            reached = following + (changed[hops] if hops < len(changed) else [])
 
     def up(self, *start: ColumnId, depth: int | None = None) -> tuple[ValueEdge, ...]:
         """The value edges above `start` within `depth` hops, nearest first, each once."""

@@ -66,7 +66,7 @@ def match(before: CompiledProject, after: CompiledProject) -> Matching:
     names = Names()
     known_after = after.models.keys() | after.sources.keys() | after.broken
     known_before = before.models.keys() | before.sources.keys() | before.broken
-    derived = {name: derivation(model.relation) for name, model in before.models.items()}
+    derived = {name: derivation(model.written) for name, model in before.models.items()}
     lost = {name: model for name, model in before.models.items() if name not in known_after}
     holders: dict[bytes, list[str]] = {}
     for name in lost:
@@ -78,7 +78,7 @@ def match(before: CompiledProject, after: CompiledProject) -> Matching:
     taken: set[str] = set()
     for new in tables_of(after):
         old: Declared | None = before.models.get(new.name) or before.sources.get(new.name)
-        own = derivation(new.relation, names.before) if isinstance(new, CompiledModel) else None
+        own = derivation(new.written, names.before) if isinstance(new, CompiledModel) else None
         if old is None and new.name not in known_before:
             if own is not None:
                 found = _renamed(own, derived, holders, taken)
@@ -105,7 +105,7 @@ def tables_of(project: CompiledProject) -> Iterator[Declared]:
 
 def columns_of(table: Declared) -> tuple[str, ...]:
     """The names of a table's columns, in order."""
-    return table.relation.schema.names if isinstance(table, CompiledModel) else tuple(c.name for c in table.columns)
+    return table.written.schema.names if isinstance(table, CompiledModel) else tuple(c.name for c in table.columns)
 
 
 def _place(source: Source) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ from ..analysis.compiled import CompiledModel, Source
 from ..contract.changes import Change, ChangeRule, compare_contracts, spelled_values
 from ..contract.model import TableContract
 from ..contract.published import published_contract
-from ..relation.derivation import Derivation, Step, StepKind, order_identity
+from ..relation.derivation import Derivation, Step, StepKind, derivation, order_identity
 from ..relation.spelling import shortened, spelled_expression, spelled_output
 from .matching import Declared, Names, Pair
 from .rules import MEANINGS, STEPS, Meaning
@@ -41,7 +41,9 @@ def _model(pair: Pair, old: CompiledModel, new: CompiledModel, names: Names) -> 
     assert after is not None
     yield from _computed(pair, old, new, before, after, names)
     yield from _possible(pair, old, new)
-    yield from _rows(pair, before, after)
+    if before.rows != after.rows:
+        # Canonical relations spell conditions without the names of lets.
+        yield from _rows(pair, derivation(old.relation), derivation(new.relation, names.before))
     yield from _proven(pair, old, new)
     if order_identity(old.order, before.columns) != order_identity(new.order, after.columns):
         yield _of(pair, MEANINGS[Meaning.ORDER], None)
@@ -78,7 +80,7 @@ def _published(table: Declared, promised: Promises) -> TableContract:
     if isinstance(table, Source):
         return table.contract
     contract = promised.get(table.name, table.contract)
-    return published_contract(table.name, table.relation.schema.columns, contract, table.span)
+    return published_contract(table.name, table.written.schema.columns, contract, table.span)
 
 
 def _computed(
@@ -93,8 +95,8 @@ def _computed(
         if other is not None and other != name:
             yield _of(pair, MEANINGS[Meaning.VALUES_MOVED], name, f"`{name}`", f"what `{other}` held")
             continue
-        origins_before = {(o.node, o.column) for o in old.relation.schema[name].origins}
-        origins_after = {names.before(o.node, o.column) for o in new.relation.schema[now].origins}
+        origins_before = {(o.node, o.column) for o in old.written.schema[name].origins}
+        origins_after = {names.before(o.node, o.column) for o in new.written.schema[now].origins}
         rule = MEANINGS[Meaning.VALUE if origins_before == origins_after else Meaning.ORIGIN]
         yield _of(pair, rule, name, spelled_output(old.relation, name), spelled_output(new.relation, now))
 
@@ -102,7 +104,7 @@ def _computed(
 def _possible(pair: Pair, old: CompiledModel, new: CompiledModel) -> Iterator[Change]:
     """Value sets that are proven and not promised: an enum is compared as the promise that it is."""
     for name, now in pair.columns.items():
-        before, after = old.relation.schema[name].inferred.values, new.relation.schema[now].inferred.values
+        before, after = old.written.schema[name].inferred.values, new.written.schema[now].inferred.values
         if before == after or _promises_enum(old, name) or _promises_enum(new, now):
             continue
         if before is None or (after is not None and after < before):
@@ -118,8 +120,6 @@ def _promises_enum(model: CompiledModel, column: str) -> bool:
 
 def _rows(pair: Pair, before: Derivation, after: Derivation) -> Iterator[Change]:
     """What changed about which rows there are, a change for each kind of step."""
-    if before.rows == after.rows:
-        return
     known_before, known_after = ({s.identity for s in d.steps} for d in (before, after))
     gone = [s for s in before.steps if s.identity not in known_after]
     come = [s for s in after.steps if s.identity not in known_before]
@@ -141,8 +141,8 @@ def _proven(pair: Pair, old: CompiledModel, new: CompiledModel) -> Iterator[Chan
     back = {now: name for name, now in pair.columns.items()}
     for model, other, called, lost in ((old, new, pair.columns, True), (new, old, back, False)):
         promised = frozenset(model.contract.key) if model.contract else frozenset()
-        for key in sorted(model.relation.schema.keys - {promised, frozenset()}, key=sorted):
-            if key <= called.keys() and other.relation.schema.is_unique(frozenset(called[c] for c in key)):
+        for key in sorted(model.written.schema.keys - {promised, frozenset()}, key=sorted):
+            if key <= called.keys() and other.written.schema.is_unique(frozenset(called[c] for c in key)):
                 continue
             told = ", ".join(sorted(key))
             meaning = Meaning.PROOF_LOST if lost else Meaning.PROOF_GAINED

@@ -80,7 +80,7 @@ def _source(project: str, source: Source) -> Table:
 
 
 def _model(project: str, model: CompiledModel) -> Table:
-    schema = model.relation.schema
+    schema = model.written.schema
     owner = model.attributes.get("owner")
     return Table(
         TableId(project, model.name),

@@ -9,7 +9,7 @@ import posixpath
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ..diagnostics import Diagnostic, StrataError
 from .config import CONFIG_NAME, ProjectConfig, find_project, parse_config
@@ -134,7 +134,8 @@ class TreeFiles:
             inside = [path for path in files if path.startswith(below)]
             if not inside:
                 return None
-            paths = sorted(p for p in inside if p.endswith(SUFFIX) and not _ignored(p[len(below) :]))
+            modules = (p for p in inside if p.endswith(SUFFIX) and not _ignored(p[len(below) :]))
+            paths = sorted(modules, key=PurePosixPath)
         read = contents(self.repository, self.tree, paths)
         return [SourceText(posixpath.relpath(p, self.prefix or "."), read[p]) for p in paths if p in read]
 

@@ -10,9 +10,11 @@ from ..frozen import dataclass
 from ..lineage.diff import LineageDiff, Side, diff_projects
 from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.tables import project_tables
+from .cache import uncollected
 from .git_revisions import GitRevision, open_range
-from .project import Project, compile_
+from .project import Project, compile_, keep_compilation, kept_compilation
 from .promised import promised
+from .revisions import first_revision, revised
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,8 @@ def project_lineage(project: Project) -> ProjectLineage:
     """The lineage of `project`, compiled."""
     compiled = compile_(project)
     name = project.config.name
-    graph = lineage_graph(project_tables(name, compiled))
+    with uncollected():
+        graph = lineage_graph(project_tables(name, compiled))
     return ProjectLineage(graph, name, tuple(sorted(compiled.broken)))
 
 
@@ -51,9 +54,25 @@ def revision_diff(written: str, folder: Path) -> RevisionDiff:
     Sound models are compared although others have errors. Raises `StrataError` E034 or E073.
     """
     before, after = open_range(written, folder)
-    old, new = compile_(before.project), compile_(after.project)
-    diff = diff_projects(_side(old), _side(new), after.project.config.name)
+    with uncollected():
+        old, new = _compiled(before.project, after.project)
+        diff = diff_projects(_side(old), _side(new), after.project.config.name)
     return RevisionDiff(before, after, diff, _errors(old), _errors(new))
+
+
+def _compiled(before: Project, after: Project) -> tuple[CompiledProject, CompiledProject]:
+    """Both compiled. Where neither is kept from an earlier time, the second is made of the first: it costs what the
+    edits between them reach."""
+    kept = [kept_compilation(project) for project in (before, after)]
+    if any(kept) or before.config != after.config:
+        return compile_(before), compile_(after)
+    first = first_revision(before)
+    texts = {file.path: file.content for file in after.files}
+    gone = dict.fromkeys(file.path for file in before.files if file.path not in texts)
+    second = revised(first, {**texts, **gone})
+    for project, revision in ((before, first), (after, second)):
+        keep_compilation(project, revision.compiled)
+    return first.compiled, second.compiled
 
 
 def _side(compiled: CompiledProject) -> Side:

@@ -120,11 +120,7 @@ def project_of(root: Path, config: ProjectConfig, files: Files) -> Project:
 
 def compile_(project: Project) -> CompiledProject:
     """The compiled project. Unchanged text is neither parsed nor checked again (`planning.cache`)."""
-    from ..analysis.compiled import CompiledProject
-
-    key = cache.content_key("project", *content_parts(project))
-    kept = cache.load(key)
-    if isinstance(kept, CompiledProject):
+    if (kept := kept_compilation(project)) is not None:
         return kept
     from ..analysis.project import compile_project  # its passes load only where something is to be compiled
 
@@ -138,8 +134,21 @@ def compile_(project: Project) -> CompiledProject:
         compiled = compile_project(modules)
         found = in_order((*problems, *compiled.diagnostics))
         compiled = replace(compiled, diagnostics=ruled(found, project.files, project.config.lint))
-        cache.save(key, compiled)
+        keep_compilation(project, compiled)
     return compiled
+
+
+def kept_compilation(project: Project) -> CompiledProject | None:
+    """What `compile_` kept of a project with the same text."""
+    from ..analysis.compiled import CompiledProject
+
+    kept = cache.load(cache.content_key("project", *content_parts(project)))
+    return kept if isinstance(kept, CompiledProject) else None
+
+
+def keep_compilation(project: Project, compiled: CompiledProject) -> None:
+    """Keep what `project` was compiled to, for whoever compiles the same text again."""
+    cache.save(cache.content_key("project", *content_parts(project)), compiled)
 
 
 def compile_sound(project: Project) -> CompiledProject:

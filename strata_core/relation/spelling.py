@@ -74,7 +74,10 @@ def _output(relation: Relation, name: str) -> str:
     while True:
         match relation:
             case Project():
-                return spelled_expression(next(i.expr for i in relation.items if i.name == name))
+                expr = next(i.expr for i in relation.items if i.name == name)
+                if not isinstance(expr, ColumnRef):
+                    return spelled_expression(expr)
+                relation, name = relation.input, expr.name
             case Aggregate():
                 for key in relation.keys:
                     if key.name == name:
