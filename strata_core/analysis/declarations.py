@@ -63,6 +63,8 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
                     if kind is not None:
                         broken[kind].add(declaration.name.text)
                         first.setdefault((NAMESPACES[kind], declaration.name.text), declaration.name)
+                case ast.Fn() | ast.Generator():
+                    pass  # expanded before (`analysis.fn`)
                 case _:
                     kind = type(declaration)
                     name = declaration.name

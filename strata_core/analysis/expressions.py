@@ -88,6 +88,8 @@ def expression(node: ast.Expr, context: Context) -> Expr | None:
             return _apply("is_not_null" if node.negated else "is_null", (node.operand,), node.span, context)
         case ast.In(values=ast.ListExpr(items=items)):
             return _apply("in", (node.operand, *items), node.span, context)
+        case ast.In(values=ast.Comprehension() as values):
+            return expression(values, context)
         case ast.In():
             message = "`in` looks into a list"
             context.report(Diagnostic("E060", message, node.values.span, fix="write the values: `x in [1, 2]`"))
@@ -95,6 +97,11 @@ def expression(node: ast.Expr, context: Context) -> Expr | None:
         case ast.ListExpr():
             fix = "a list stands after `in`, as in `x in [1, 2]`"
             context.report(Diagnostic("E060", "a list is no value of its own", node.span, fix=fix))
+            return None
+        case ast.Comprehension() | ast.ModelLiteral():
+            message = "this is compile-time code, and stands in a function"
+            fix = "move it into an `fn`, or write the list out"
+            context.report(Diagnostic("E043", message, node.span, fix=fix))
             return None
         case ast.Over():
             return _over(node, context)

@@ -18,6 +18,7 @@ from ..frozen import dataclass, field
 from ..language import ast
 from ..types import ValueType
 from .compiled import Source
+from .fn.expansion import Evaluated
 from .model import Outcome
 from .scope import Table
 from .tests import Tests
@@ -92,7 +93,8 @@ def recall(
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The results of a compilation, by name; `tables` are sources and models as they were read."""
+    """The results of a compilation, by name; `tables` are sources and models as they were read, `calls` those
+    of compile-time functions by their identity."""
 
     domains: Mapping[str, ValueType] = field(default_factory=dict)
     contracts: Mapping[str, Kept[tuple[TableContract, tuple[Diagnostic, ...]]]] = field(default_factory=dict)
@@ -101,3 +103,4 @@ class Memory:
     tables: Mapping[str, Table] = field(default_factory=dict)
     models: Mapping[str, Kept[Outcome]] = field(default_factory=dict)
     tests: tuple[Kept[tuple[Tests, tuple[Diagnostic, ...]]], ...] = ()
+    calls: Mapping[int, Evaluated] = field(default_factory=dict)

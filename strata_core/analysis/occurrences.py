@@ -10,13 +10,14 @@ output its name. Both are kept, with the place of the item, so that a rename of 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import assert_never
 
 from ..diagnostics import Span
 from ..language import ast
+from ..language.ast.parts import children
 from ..language.recovery import CURSOR, MISSING
 from ..types import TYPE_NAMES
 from ..types.functions import CATALOG
@@ -95,13 +96,20 @@ def occurrences(declaration: ast.Declaration, columns_of: TableColumns) -> Found
             _type(declaration.type, notes)
         case ast.Pipeline():
             notes.add(declaration.name, Symbol(Kind.PIPELINE, declaration.name.text), defines=True)
-            for name in (*declaration.models, *(o.source for o in declaration.sources)):
-                notes.add(name, Symbol(Kind.TABLE, name.text))
+            for chosen in (*declaration.models, *(o.source for o in declaration.sources)):
+                if isinstance(chosen, ast.Call):
+                    _compile_time(chosen, notes)
+                else:
+                    notes.add(chosen, Symbol(Kind.TABLE, chosen.text))
         case ast.Test():
             _test(declaration, columns_of, notes)
         case ast.Import():
             dotted = ".".join(part.text for part in declaration.path)
             notes.found.append(Occurrence(declaration.span, Symbol(Kind.MODULE, dotted)))
+        case ast.Fn():
+            _fn(declaration, columns_of, notes)
+        case ast.Generator():
+            _compile_time(declaration.call, notes)
         case ast.Broken():
             kind = _KINDS.get(declaration.word)
             if kind is not None:
@@ -117,6 +125,7 @@ _KINDS = {
     "contract": Kind.CONTRACT,
     "domain": Kind.DOMAIN,
     "pipeline": Kind.PIPELINE,
+    "fn": Kind.FUNCTION,
 }
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -397,6 +406,37 @@ def _test(test: ast.Test, columns_of: TableColumns, notes: _Notes) -> None:
             notes.add(name, (columns_of(given.table.text) or {}).get(name.text))
     for name in test.expected.columns if test.expected is not None else ():
         notes.add(name, columns.get(name.text))
+
+
+def _fn(fn: ast.Fn, columns_of: TableColumns, notes: _Notes) -> None:
+    """The function, those that it calls, and what its models name. What is a value in them is no column."""
+    notes.add(fn.name, Symbol(Kind.FUNCTION, fn.name.text), defines=True)
+    _compile_time(fn.body, notes)
+    nodes = list(_nodes(fn.body))
+    values = {p.name.text for p in fn.parameters} | {n.name.text for n in nodes if isinstance(n, ast.For)}
+    for literal in nodes:
+        if isinstance(literal, ast.ModelLiteral):
+            inside = _nodes(literal.model)
+            filled = {n.span for n in inside if isinstance(n, ast.ColumnRef) and (n.qualifier or n.name).text in values}
+            named = _model(literal.model, columns_of).occurrences
+            notes.found += [o for o in named if o.span not in filled and "${" not in o.symbol.name]
+
+
+def _compile_time(root: ast.Expr, notes: _Notes) -> None:
+    """The functions that compile-time code calls."""
+    for node in _nodes(root):
+        if isinstance(node, ast.Call):
+            notes.add(node.function, Symbol(Kind.FUNCTION, node.function.text))
+
+
+def _nodes(root: ast.Expr | ast.Model) -> Iterator[object]:
+    """All nodes of a tree but those of the models within it."""
+    pending: list[object] = [root]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, ast.ModelLiteral):
+            pending += children(node)
 
 
 def _type(written: ast.TypeExpr, notes: _Notes) -> None:

@@ -15,6 +15,8 @@ from ..relation.build import scan
 from .compiled import CompiledModel, CompiledProject, Pipeline, Resource, Source
 from .declarations import Declarations, collect
 from .fields import table_contract
+from .fn.expansion import expand
+from .fn.told import told
 from .memory import Kept, Memory, recall
 from .model import Outcome, compile_model
 from .names import unknown
@@ -46,12 +48,14 @@ def recompile(modules: Sequence[ast.Module], before: Memory) -> tuple[CompiledPr
     """As `compile_project`, with what an earlier compilation left: the result is the same, and only what differs
     since, and what that reaches, is computed. Trees that did not change are the same objects (`parse_module`)."""
     found: list[Diagnostic] = []
-    declared = collect(modules, found.append)
+    expanded = expand(modules, before.calls, found.append)
+    declared = collect(expanded.modules, found.append)
     domains = _domains(declared, before, found.append)
     contracts, kept_contracts = _contracts(declared, domains, before, found)
     read = {name: recall(before.reads.get(name), m, (), partial(reads, m)) for name, m in declared.models.items()}
     sources, tables, kept_sources = _sources(declared, domains, read, before, found)
     models, broken, kept_models = _models(declared, domains, contracts, read, sources, tables, before, found)
+    found += told({name: kept.result.diagnostics for name, kept in kept_models.items()}, expanded.origins)
     pipelines = {n: _pipeline(p, declared, found.append) for n, p in declared.pipelines.items()}
     tests = _tests(declared, domains, models, tables, before, found)
     compiled = CompiledProject(
@@ -64,7 +68,7 @@ def recompile(modules: Sequence[ast.Module], before: Memory) -> tuple[CompiledPr
         tuple(expectation for kept in tests for expectation in kept.result[0].expectations),
         tuple(unit for kept in tests for unit in kept.result[0].units),
     )
-    return compiled, Memory(domains, kept_contracts, kept_sources, read, tables, kept_models, tests)
+    return compiled, Memory(domains, kept_contracts, kept_sources, read, tables, kept_models, tests, expanded.calls)
 
 
 def _domains(declared: Declarations, before: Memory, report: Report) -> Domains:
@@ -138,7 +142,7 @@ def _models(
     before: Memory,
     found: list[Diagnostic],
 ) -> tuple[dict[str, CompiledModel], set[str], dict[str, Kept[Outcome]]]:
-    """The sound models, and the names of the broken ones. Adds all of them to `tables`."""
+    """The sound models, the names of the broken ones, and of all what came of them. Adds all of them to `tables`."""
 
     def compiled(model: ast.Model, contracts: Contracts, tables: Mapping[str, Table], domains: Domains) -> Outcome:
         return compile_model(model, contracts, Surroundings(tables, domains, None, found.append))
@@ -158,7 +162,6 @@ def _models(
             before.models.get(name), model, (contracts, tables, domains), partial(compiled, model)
         )
         outcome = one.result
-        found += outcome.diagnostics
         sound = all(table in sources or table in models for table in read[name].result)
         table = outcome.table
         if outcome.compiled is not None and sound:
@@ -218,6 +221,7 @@ def _pipeline(declared: ast.Pipeline, known: Declarations, report: Report) -> Pi
     """E027 for a model, E020 for a source that does not exist."""
     models: dict[str, None] = {}
     for name in declared.models:
+        assert isinstance(name, ast.Name)  # calls were expanded
         if name.text in known.models:
             models[name.text] = None
         elif name.text not in known.broken_models:

@@ -14,7 +14,7 @@ Node = TypeVar("Node", bound=ast.Expr)
 def operands(node: ast.Expr) -> tuple[ast.Expr, ...]:
     """The expressions directly inside `node`."""
     match node:
-        case ast.Literal() | ast.ColumnRef():
+        case ast.Literal() | ast.ColumnRef() | ast.Comprehension() | ast.ModelLiteral():
             return ()
         case ast.Binary():
             return (node.left, node.right)

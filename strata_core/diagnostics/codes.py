@@ -35,6 +35,11 @@ CODES = MappingProxyType(
         "E031": "rows that are live upstream do not keep what their reader was checked against",
         "E033": "source cannot be read",
         "E034": "revision cannot be read",
+        # E04x compile-time functions
+        "E040": "unknown name in a compile-time function",
+        "E041": "compile-time types do not fit",
+        "E042": "compile-time evaluation cannot go on",
+        "E043": "compile-time code out of place",
         # E05x types (Seed 0 §1, §2)
         "E050": "operand types do not fit",
         "E051": "types cannot be compared",
@@ -123,6 +128,7 @@ CODES = MappingProxyType(
         "W004": "classified column without a mask",
         "W005": "join is not used",
         "W006": "order is not kept",
+        "W010": "function is never called",
         "W090": "allowance of no use",
         # W1xx contracts
         "W110": "columns that the contract does not name",
@@ -137,6 +143,7 @@ FAMILIES = MappingProxyType(
         "E01": "contract conformance",
         "E02": "names",
         "E03": "planning",
+        "E04": "compile-time functions",
         "E05": "types",
         "E06": "functions and windows",
         "E07": "declarations",

@@ -137,6 +137,15 @@ def _call(c: list[Any], span: Span, report: Report) -> ast.Call:
             return ast.Call(c[0], positional, keywords, span)
 
 
+def _comprehension(c: list[Any], span: Span, report: Report) -> ast.Comprehension:
+    return ast.Comprehension(c[0], tuple(c[1:]), span)
+
+
+def _for(c: list[Any], span: Span, report: Report) -> ast.For:
+    name, values, *condition = c
+    return ast.For(name, values, condition[0] if condition else None, span)
+
+
 def _over(c: list[Any], span: Span, report: Report) -> ast.Over:
     parts = _clauses(c[1:], report)
     return ast.Over(c[0], parts.get("partition_by", ()), parts.get("sort", ()), parts.get("rows"), span)
@@ -316,6 +325,15 @@ def _moment(c: list[Any], span: Span, report: Report) -> ast.Moment:
     return ast.Moment("".join(c[:5]) + (" " + "".join(c[5:]) if c[5:] else ""), span)
 
 
+def _fn(c: list[Any], span: Span, report: Report) -> ast.Fn:
+    name, *parameters, returns, body = c
+    return ast.Fn(name, tuple(parameters), returns, body, span)
+
+
+def _generator(c: list[Any], span: Span, report: Report) -> ast.Generator:
+    return ast.Generator(_call(c, span, report), span)
+
+
 def _override(c: list[Any], span: Span, report: Report) -> ast.SourceOverride:
     return ast.SourceOverride(c[0], c[1].value if len(c) > 1 else (), span)
 
@@ -335,6 +353,8 @@ ACTIONS: dict[str, Action] = {
     "is_none": lambda c, span, report: ast.IsNone(c[0], c[2] == "not", span),
     "column": _column,
     "list": _tuple_node(ast.ListExpr),
+    "comprehension": _comprehension,
+    "for": _for,
     "call": _call,
     "distinct": lambda c, span, report: Clause("distinct", True, span),
     "all_rows": lambda c, span, report: Clause("all_rows", True, span),
@@ -376,6 +396,7 @@ ACTIONS: dict[str, Action] = {
     "increment_key": _list_clause("key"),
     "cursor": _clause("cursor"),
     "type": _type,
+    "value_type": _type,
     "element": lambda c, span, report: c[0],
     "nonnull_element": _nonnull_element,
     "type_field": _node(ast.TypeField),
@@ -400,6 +421,10 @@ ACTIONS: dict[str, Action] = {
     "override": _override,
     "overrides": _list_clause("sources"),
     "pipeline": _pipeline,
+    "fn": _fn,
+    "parameter": _node(ast.Parameter),
+    "model_literal": _node(ast.ModelLiteral),
+    "generator": _generator,
     "test": _test,
     "expectation": _node(ast.Expectation),
     "given": _node(ast.Given),

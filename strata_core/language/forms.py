@@ -75,8 +75,10 @@ def blank(part: Part) -> bool:
 
 
 def one_line(declaration: Tree) -> bool:
-    """Whether a declaration has no braces, so that several may stand without blank lines."""
-    return not any(isinstance(part, Leaf) and part.text == "{" for part in declaration.parts)
+    """Whether a declaration is laid out without braces, so that several may stand without blank lines."""
+    return declaration.rule != "fn" and not any(
+        isinstance(part, Leaf) and part.text == "{" for part in declaration.parts
+    )
 
 
 def _joined(parts: Sequence[Part], bracket: Bracket = _LIST, glued: bool = False) -> Doc:
@@ -263,8 +265,29 @@ def _type(tree: Tree) -> Doc:
     return (doc(name), _bracketed(round_, Bracket(tight=digits)))
 
 
+def _value_type(tree: Tree) -> Doc:
+    """`Map<Str, Int>`."""
+    name, *arguments = tree.parts
+    return (doc(name), _bracketed(arguments, _ARGUMENTS)) if arguments else doc(name)
+
+
 def _spelled(leaf: Leaf, text: str) -> Leaf:
     return Leaf(text, leaf.leading, leaf.trailing, leaf.blank)
+
+
+def _fn(tree: Tree) -> Doc:
+    """`fn f(a: Str) -> List<Model> { value }`, the braces put in where they were left out."""
+    arrow = next(i for i, part in enumerate(tree.parts) if _is(part, "->"))
+    head, body = tree.parts[: arrow + 2], tree.parts[arrow + 2 :]
+    if len(body) == 1:
+        body = (Leaf("{"), *body, Leaf("}"))
+    return (_joined(head, _ARGUMENTS), SPACE, _bracketed(body, _BLOCK))
+
+
+def _comprehension(tree: Tree) -> Doc:
+    """`[value for x in xs if condition]`, each `for` on a line of its own where it does not fit."""
+    opening, element, *loops, closing = tree.parts
+    return _bracketed((opening, element, *loops, closing), Bracket(commas="none"))
 
 
 def _freshness(tree: Tree) -> Doc:
@@ -363,6 +386,11 @@ FORMS: Mapping[str, Form] = {
     "model": _held(_BLOCK),
     "conforms": _row,
     "pipeline": _held(_BLOCK),
+    "fn": _fn,
+    "parameter": _row,
+    "value_type": _value_type,
+    "model_literal": _row,
+    "generator": _call,
     "test": _held(_BLOCK),
     "expectation": _row,
     "given": _row,
@@ -427,6 +455,8 @@ FORMS: Mapping[str, Form] = {
     PAREN: _paren,
     "column": _row,
     "list": _row,
+    "comprehension": _comprehension,
+    "for": _row,
     "call": _call,
     "distinct": _row,
     "all_rows": _row,

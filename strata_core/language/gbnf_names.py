@@ -18,6 +18,7 @@ from .gbnf_tokens import identifiers, literal
 class Vocabulary:
     """The names that exist: `tables` with the columns of each, and `columns` that are in no table (those of `let`).
 
+    `generators` are the project's compile-time functions, as far as a module may call them; `functions` has them too.
     `words` are what the functions in `word_functions` take beside expressions (`date_trunc(placed, day)`).
     """
 
@@ -25,13 +26,14 @@ class Vocabulary:
     columns: frozenset[str] = frozenset()
     contracts: frozenset[str] = frozenset()
     functions: frozenset[str] = frozenset()
+    generators: frozenset[str] = frozenset()
     word_functions: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
 
 
 # The rules of grammar.lark in which a `name` (or a `_label`, a name or text) refers to something, and to what.
 PLACES = {
-    "models": "table",
+    "_chosen": "table",
     "test": "table",
     "given": "table",
     "header": "column",
@@ -47,10 +49,13 @@ PLACES = {
     "cursor": "column",
     "cdc_column": "column",
     "call": "function",
+    "value_call": "function",
+    "generated": "generator",
 }
 # Rules that are replaced altogether.
 REPLACED = {
     "other_table": "existing_table",
+    "generator_name": "existing_generator",
     "column": "existing_column | qualified_column",
 }
 _WORD_CALL = """\
@@ -104,6 +109,7 @@ def restricted(grammar: Grammar, vocabulary: Vocabulary) -> Grammar:
         "existing_table": one_of("existing-table", frozenset(tables)),
         "existing_contract": one_of("existing-contract", vocabulary.contracts),
         "existing_function": one_of("existing-function", vocabulary.functions),
+        "existing_generator": one_of("existing-generator", vocabulary.generators),
         "existing_word_function": one_of("existing-word-function", vocabulary.word_functions),
         "existing_word": one_of("existing-word", vocabulary.words),
     }

@@ -1,14 +1,15 @@
-"""What holds for every declaration and no grammar rule can say: the depth of the tree, and the range of int64."""
+"""What holds for every declaration and no grammar rule can say: the depth of the tree, the range of int64, and where
+interpolation may stand."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
 from ..diagnostics import Diagnostic
 from . import ast
+from .ast.parts import children
 from .chains import LONGEST_SPINE, balanced, long_chain
 from .literals import INT_MAX, int_range
 from .scanner import Token
@@ -21,14 +22,14 @@ _LONG = len(str(INT_MAX))
 
 
 def may_exceed(tokens: Sequence[Token], nesting: int, max_depth: int, tables: Tables) -> bool:
-    """Whether the tree of `tokens`, in which brackets nest `nesting` deep, may break a limit or hold a long chain: most
-    cannot, as is seen without a walk. A bracket makes a tree at most four levels deeper (a call, its keyword, a list,
-    an item), an operator one, and what stands around an expression less than twenty."""
+    """Whether the tree of `tokens`, in which brackets nest `nesting` deep, may break a limit, hold a long chain or
+    interpolation: most cannot, as is seen without a walk. A bracket makes a tree at most four levels deeper (a call,
+    its keyword, a list, an item), an operator one, and what stands around an expression less than twenty."""
     deepening, number = _deepening(tables), tables.kinds.index("INT")
     operators = sum(token[0] in deepening for token in tokens)
     if operators >= LONGEST_SPINE or 20 + 4 * nesting + operators > max_depth:
         return True
-    return any(token[0] == number and token[3] - token[2] >= _LONG for token in tokens)
+    return any((token[0] == number and token[3] - token[2] >= _LONG) or "${" in token[1] for token in tokens)
 
 
 @cache
@@ -38,17 +39,22 @@ def _deepening(tables: Tables) -> frozenset[int]:
 
 def within_limits(declaration: ast.Declaration, max_depth: int) -> tuple[ast.Declaration, list[Diagnostic]]:
     """`declaration`, its long chains as balanced trees, and what is wrong: E001 where the tree is deeper than
-    `max_depth`, E003 for the literal 2⁶³ without a minus.
+    `max_depth`, E003 for the literal 2⁶³ without a minus, E043 for interpolation outside a compile-time function.
 
     Walks with a list of its own, so that it holds whatever the depth.
     """
     found: list[Diagnostic] = []
     chains = False
+    templates = isinstance(declaration, ast.Fn)
     pending: list[tuple[Any, int]] = [(declaration, 0)]
     while pending:
         node, depth = pending.pop()
         if isinstance(node, ast.Literal) and type(node.value) is int and node.value > INT_MAX:
             found.append(int_range(node.span))
+        elif isinstance(node, ast.Template | ast.NameTemplate) and not templates:
+            message = "`${…}` is only allowed within a compile-time function"
+            fix = "write `\\$` for a dollar sign before a brace" if isinstance(node, ast.Template) else "rename it"
+            found.append(Diagnostic("E043", message, node.span, fix=fix))
         if depth > max_depth:
             message = f"the expression is nested more than {max_depth} deep"
             return declaration, [Diagnostic("E001", message, node.span, fix="give parts of it names with `let`")]
@@ -56,16 +62,5 @@ def within_limits(declaration: ast.Declaration, max_depth: int) -> tuple[ast.Dec
             chains = True
             pending += [(operand, depth + len(operands).bit_length()) for operand in operands]
             continue
-        for name in _parts(node.__class__):
-            value = getattr(node, name)
-            if isinstance(value, tuple):
-                pending += [(child, depth + 1) for child in value]
-            elif is_dataclass(value):
-                pending.append((value, depth + 1))
+        pending += [(child, depth + 1) for child in children(node)]
     return balanced(declaration) if chains else declaration, found
-
-
-@cache
-def _parts(kind: type[Any]) -> tuple[str, ...]:
-    """The fields of a node kind that may hold nodes."""
-    return () if kind is ast.Name else tuple(field.name for field in fields(kind) if field.name != "span")

@@ -1,4 +1,5 @@
-"""The actions of names and literals: text to values. Codes: E001 for interpolation, E003 for numbers out of range."""
+"""The actions of names and literals: text to values. Codes: E001 for what is no interpolation, E003 for numbers out of
+range. Whether interpolation may stand where it does is told by `limits.py`."""
 
 from __future__ import annotations
 
@@ -15,38 +16,91 @@ INT_MAX = 2**63 - 1
 DECIMAL_DIGITS = 38
 SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
 """The units of a duration."""
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_SPECIAL = re.compile(r"\\(.)|\$\{", re.DOTALL)
+_HOLE = re.compile(r"\$\{\s*(?P<first>[A-Za-z_][A-Za-z0-9_]*)\s*(?:\.\s*(?P<field>[A-Za-z_][A-Za-z0-9_]*)\s*)?\}")
 _ESCAPED = {"n": "\n", "t": "\t"}
 
 
+Parts = tuple[str | ast.ColumnRef, ...]
+
+
 def name(c: list[Any], span: Span, report: Report) -> ast.Name:
-    """The name, without backquotes."""
+    """The name, without backquotes. In backquotes, what looks like no interpolation is a part of the name."""
     text: str = c[0]
-    return ast.Name(text[1:-1] if text[0] == "`" else text, span)
+    if text[0] != "`":
+        return ast.Name(text, span)
+    body = text[1:-1]
+    if "${" in body and _HOLE.search(body):
+        parts: list[str | ast.ColumnRef] = []
+        end = 0
+        for match in _HOLE.finditer(body):
+            parts += [body[end : match.start()], _hole(match, text, 1, span)]
+            end = match.end()
+        return ast.NameTemplate(body, span, (*parts, body[end:]))
+    return ast.Name(body, span)
 
 
-def _string_value(raw: str, span: Span, report: Report) -> str:
-    """What a string literal says. Interpolation belongs to compile-time functions alone."""
+def _string_value(raw: str, span: Span, report: Report) -> tuple[str, Parts]:
+    """What a string literal says, and its parts where there is interpolation in it."""
     body = raw[1:-1]
-    if "${" in _ESCAPE.sub("", body):
-        message = "`${…}` is only allowed within a compile-time function"
-        report(Diagnostic("E001", message, span, fix="write `\\$` for a dollar sign before a brace"))
-    if "\\" not in body:
-        return body
-    return _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), body)
+    if "\\" not in body and "${" not in body:
+        return body, ()
+    parts: list[str | ast.ColumnRef] = [""]
+    end = 0
+    for match in _SPECIAL.finditer(body):
+        before = body[end : match.start()]
+        end = match.end()
+        if match[1]:
+            parts[-1] = f"{parts[-1]}{before}{_ESCAPED.get(match[1], match[1])}"
+            continue
+        parts[-1] = f"{parts[-1]}{before}"
+        if hole := _HOLE.match(body, match.start()):
+            parts += [_hole(hole, raw, 1, span), ""]
+            end = hole.end()
+        else:
+            place = _within(span, raw, match.start() + 1, match.end() + 1)
+            fix = "write `${name}`, or `\\$` for a dollar sign before a brace"
+            report(Diagnostic("E001", "`${` takes the name of a parameter and a closing brace", place, fix=fix))
+    parts[-1] = f"{parts[-1]}{body[end:]}"
+    return (body, tuple(parts)) if len(parts) > 1 else (str(parts[0]), ())
+
+
+def _hole(match: re.Match[str], raw: str, shift: int, span: Span) -> ast.ColumnRef:
+    """What stands in `${…}`; `match` is in `raw` from `shift` on, which stands at `span`."""
+
+    def named(group: str) -> ast.Name:
+        return ast.Name(match[group], _within(span, raw, match.start(group) + shift, match.end(group) + shift))
+
+    first = named("first")
+    if match["field"] is None:
+        return ast.ColumnRef(None, first, first.span)
+    field = named("field")
+    return ast.ColumnRef(first, field, first.span.to(field.span))
+
+
+def _within(span: Span, raw: str, start: int, end: int) -> Span:
+    """The place of `raw[start:end]`, where `raw` stands at `span`."""
+
+    def place(offset: int) -> tuple[int, int]:
+        newline = raw.rfind("\n", 0, offset)
+        column = offset - newline if newline >= 0 else span.column + offset
+        return span.line + raw.count("\n", 0, offset), column
+
+    return Span(span.file, *place(start), *place(end))
 
 
 def string(c: list[Any], span: Span, report: Report) -> ast.Literal:
     """A string literal."""
-    return ast.Literal(_string_value(c[0], span, report), span)
+    text, parts = _string_value(c[0], span, report)
+    return ast.Template(text, span, parts=parts) if parts else ast.Literal(text, span)
 
 
 def text_name(c: list[Any], span: Span, report: Report) -> ast.Name:
     """A string that names something."""
-    text = _string_value(c[0], span, report)
+    text, parts = _string_value(c[0], span, report)
     if not text:
         report(Diagnostic("E001", "a name is empty", span, fix="write at least one character"))
-    return ast.Name(text, span)
+    return ast.NameTemplate(text, span, parts) if parts else ast.Name(text, span)
 
 
 def int_value(digits: str, span: Span, report: Report, limit: int = INT_MAX + 1) -> int:

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from ..diagnostics import Diagnostic, Span, has_errors
 from ..frozen import dataclass
 from . import ast
 from .build import ACTIONS
+from .due import INFIX, value_is_due
 from .lalr import Failure, parse
 from .limits import may_exceed, within_limits
 from .pieces import Part, Piece, cut
@@ -111,17 +112,20 @@ class _Marks(NamedTuple):
     closing: frozenset[int]
     name_follows: frozenset[int]
     names: frozenset[int]
+    callable_: frozenset[int]
+    parenthesis: int
     opening_brace: int
     brace: int
     arrow: int
     test: int
     string: int
+    model: int
+    fn: int
 
 
 @cache
 def _marks(tables: Tables) -> _Marks:
-    words = ("import", "source", "contract", "domain", "model", "pipeline", "test")
-    heads = frozenset(tables.keywords[word] for word in words)
+    heads = frozenset(tables.keywords[word] for word in get_args(ast.DeclarationWord))
     kind_of = {text: kind for kind, text in enumerate(tables.spelling) if text}
     return _Marks(
         heads,
@@ -129,11 +133,15 @@ def _marks(tables: Tables) -> _Marks:
         frozenset(kind_of[c] for c in ")]}"),
         heads | {kind_of[c] for c in ".=:"},
         frozenset(tables.kinds.index(kind) for kind in ("IDENT", "QUOTED", "STRING")),
+        frozenset(tables.kinds.index(kind) for kind in ("IDENT", "QUOTED")),
+        kind_of["("],
         kind_of["{"],
         kind_of["}"],
         kind_of["->"],
         tables.keywords["test"],
         tables.kinds.index("STRING"),
+        tables.keywords["model"],
+        tables.keywords["fn"],
     )
 
 
@@ -142,9 +150,26 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
 
     Within brackets such a keyword begins a new declaration only first on its line and before a name: then a
     closing bracket is missing above it. Stray text between two declarations is one chunk. `test` may also be a
-    name: it begins a declaration where none is due, within brackets where a brace follows its name or title.
+    name: it begins a declaration where none is due, within brackets where a brace follows its name or title. Outside
+    brackets, a name before a parenthesis begins a call that generates models. In a function, a `model` where a value
+    is due is one, and a brace that closes one ends no function whose value goes on.
     """
-    heads, opening, closing, name_follows, names, opening_brace, brace, arrow, test, string = _marks(tables)
+    (
+        heads,
+        opening,
+        closing,
+        name_follows,
+        names,
+        callable_,
+        parenthesis,
+        opening_brace,
+        brace,
+        arrow,
+        test,
+        string,
+        model,
+        fn,
+    ) = _marks(tables)
     start, depth, nesting, deep, stray = 0, 0, 0, None, False
     for i, token in enumerate(tokens[:-1]):
         kind = token.kind
@@ -155,12 +180,17 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
             titled = tokens[i + 2].kind == string if i + 2 < len(tokens) else False
             behind = tokens[min(i + 2 + titled, len(tokens) - 1)].kind
             head = behind == opening_brace if depth else not named
+        if head and kind in (test, model) and tokens[start].kind == fn:
+            head = not value_is_due(tokens, i, depth)
         if head and (depth == 0 or (tokens[i + 1].kind in names and _first_on_line(text, token.start))):
             yield Chunk(tokens[start:i], token, nesting, deep)
             start, depth, nesting, deep = i, 0, 0, None
         if i == start:
-            stray = kind not in heads
+            stray = kind not in heads and not (kind in callable_ and tokens[i + 1].kind == parenthesis)
         if kind in opening:
+            if kind == parenthesis and depth == 0 and not stray and _begins_call(tokens, start, i - 1, callable_):
+                yield Chunk(tokens[start : i - 1], tokens[i - 1], nesting, deep)
+                start, nesting, deep = i - 1, 0, None
             depth += 1
             if depth > nesting:
                 nesting = depth
@@ -168,10 +198,20 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
         elif kind in closing and depth:
             depth -= 1
             if kind == brace and depth == 0 and not (stray and tokens[i + 1].kind not in heads):
+                if tokens[start].kind == fn and tokens[i + 1].text in INFIX:
+                    continue
                 yield Chunk(tokens[start : i + 1], tokens[i + 1], nesting, deep)
                 start, nesting, deep = i + 1, 0, None
     if start < len(tokens) - 1:
         yield Chunk(tokens[start:-1], tokens[-1], nesting, deep)
+
+
+def _begins_call(tokens: list[Token], start: int, i: int, callable_: frozenset[int]) -> bool:
+    """Whether the name `i`, which stands before a parenthesis, begins a declaration of its own: a call."""
+    if i <= start or tokens[i].kind not in callable_:
+        return False
+    ends_type = tokens[i - 1].text == ">" and tokens[start].text == "domain"
+    return ends_type or not value_is_due(tokens, i, 0)
 
 
 def _first_on_line(text: str, offset: int) -> bool:

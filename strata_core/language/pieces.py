@@ -14,11 +14,12 @@ from typing import NamedTuple
 from ..diagnostics import Diagnostic
 from ..frozen import dataclass
 from . import ast
+from .due import value_is_due
 from .scanner import ERROR, Lines, Token, scan
 from .tables import Tables
 
 _HEAD = re.compile(
-    r'^(import|source|contract|domain|model|pipeline)[ \t]+(?:"|`|([A-Za-z_][A-Za-z0-9_]*))', re.MULTILINE
+    r'^(import|source|contract|domain|model|pipeline|fn)[ \t]+(?:"|`|([A-Za-z_][A-Za-z0-9_]*))', re.MULTILINE
 )
 
 
@@ -53,7 +54,7 @@ def cut(text: str, file: str, tables: Tables, parse: ParsePiece, before: Sequenc
         piece = known.get((part, line, following))
         if piece is None:
             tokens = scan(part, tables)
-            if following and not _closed(tokens, tables):
+            if following and not _closed(tokens, following, tables):
                 part, following = text[start:], ""
                 tokens = scan(part, tables)
             piece = known.get((part, line, following)) or _parsed(part, line, following, tokens, file, tables, parse)
@@ -73,11 +74,13 @@ def _stretches(text: str, tables: Tables) -> Iterator[tuple[int, int, str]]:
     yield start, len(text), ""
 
 
-def _closed(tokens: Sequence[Token], tables: Tables) -> bool:
-    """Whether the tokens of some lines do not depend on the lines that follow."""
+def _closed(tokens: Sequence[Token], following: str, tables: Tables) -> bool:
+    """Whether the tokens of some lines do not depend on the lines that follow. A model may be a value that is due."""
     if any(token.kind == ERROR and token.text.startswith(('"', "/*")) for token in tokens):
         return False
-    return len(tokens) < 2 or tables.spelling[tokens[-2].kind] != "->"
+    end = len(tokens) - 1
+    within = following == "model" and end > 1 and value_is_due(tokens, end, 1)
+    return not within and (end == 0 or tables.spelling[tokens[end - 1].kind] != "->")
 
 
 def _parsed(

@@ -30,7 +30,11 @@ def _phrase(text: str, needs: str, covers: str = "") -> _Phrase:
 
 
 _PHRASES = (
-    _phrase("a declaration (`source`, `contract`, `model`, …)", "source contract model", "domain pipeline import test"),
+    _phrase(
+        "a declaration (`source`, `contract`, `model`, …)",
+        "source contract model",
+        "domain pipeline import test fn IDENT QUOTED",
+    ),
     _phrase("an expression", "IDENT INT (", "QUOTED FLOAT STRING - [ not true false none null"),
     _phrase("an operator", "+ * ==", "- || / % != < <= > >= like rlike in is and or ( . over"),
     _phrase(
@@ -70,6 +74,8 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
 
     `tokens` are those of one declaration.
     """
+    if at == 1 and tables.kinds[tokens[0].kind] in ("IDENT", "QUOTED"):
+        at = 0  # a word that begins no declaration, and is no call that generates models either
     kinds = [token.kind for token in tokens[:at]]
     token = tokens[at] if at < len(tokens) else after
     before = tokens[at - 1] if at else None

@@ -18,9 +18,11 @@ from ..language.constrained import FILE, Generated, Sampler, generate
 from ..language.gbnf import gbnf
 from ..language.gbnf_names import Vocabulary
 from ..language.parser import parse_bytes
+from ..language.tables import load_tables
 from ..types.functions import CATALOG
 from .project import Project, SourceText, compile_
 
+_NAMING = (ast.Assign, ast.Let, ast.Parameter, ast.For)
 TABLE_SIZE = "row_count"  # what stands for a column in the expectations of a test
 
 
@@ -50,11 +52,13 @@ def vocabulary(project: Project) -> Vocabulary:
     nodes = [node for module in modules for node in _nodes(module)]
     functions = {f.name: f for f in CATALOG.values() if f.surface}
     worded = {name: f for name, f in functions.items() if f.words}
+    own = frozenset(n.name.text for n in nodes if isinstance(n, ast.Fn))
     return Vocabulary(
         tables=tables,
-        columns=frozenset(n.name.text for n in nodes if isinstance(n, (ast.Assign, ast.Let))) | {TABLE_SIZE},
+        columns=frozenset(n.name.text for n in nodes if isinstance(n, _NAMING)) | {TABLE_SIZE},
         contracts=frozenset(n.name.text for n in nodes if isinstance(n, ast.Contract)),
-        functions=frozenset(functions.keys() - worded.keys()),
+        functions=frozenset(functions.keys() - worded.keys()) | own,
+        generators=own - load_tables().keywords.keys(),
         word_functions=frozenset(worded),
         words=frozenset(word for f in worded.values() for words in f.words.values() for word in words),
     )

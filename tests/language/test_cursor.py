@@ -17,12 +17,17 @@ STATEMENTS = {
     "take", "union", "where",
 }  # fmt: skip
 VALUES = {"false", "none", "null", "true"}
-DECLARATIONS = {"contract", "domain", "import", "model", "pipeline", "source", "test"}
+DECLARATIONS = {"contract", "domain", "import", "model", "pipeline", "source", "test", "fn"}
 
 # The text with `‸` at the cursor: the words that fit at least, and the fields from the declaration down to the name.
 PLACES = {
-    "‸": (DECLARATIONS, None),
-    "mo‸": (DECLARATIONS, None),
+    "‸": (DECLARATIONS, "Generator.call Call.function"),
+    "mo‸": (DECLARATIONS, "Generator.call Call.function"),
+    "fn f(a: ‸": (set(), None),
+    'fn f(a: Str) -> List<Model> { [model "m" { from ‸': (
+        set(),
+        "Fn.body ListExpr.items ModelLiteral.model Model.statements From.table",
+    ),
     "domain d = string\nmo‸\nmodel n { from t }": (DECLARATIONS, None),
     "model m { from ‸": (set(), "Model.statements From.table"),
     "model m { from t ‸ }": (STATEMENTS | {"as"}, "Model.attributes Entry.key"),

@@ -35,7 +35,7 @@ STATEMENT = "a statement (`from`, `filter`, `select`, …)"
         ("filter a && b", "1:20 E001 unexpected character `&` | write `and`"),
         ("filter 1abc", "1:18 E001 `1abc` is no number | write numbers as `1_000`, `1.5`, `1e9`, durations as `1d`; a name does not begin with a digit"),
         ("filter größe", "1:18 E001 `größe` cannot stand in a bare name | put the name in backquotes"),
-        ('select { a = "${x}" }', "1:24 E001 `${…}` is only allowed within a compile-time function | write `\\$` for a dollar sign before a brace"),
+        ('select { a = "${x}" }', "1:24 E043 `${…}` is only allowed within a compile-time function | write `\\$` for a dollar sign before a brace"),
         ("derive { a = f() over (sort: [a], sort: [b]) }", "1:45 E001 `sort` is given twice | keep one of the two"),
         ('owner: "a" owner: "b"', "1:22 E023 `owner` is given twice | keep one of the two"),
         ("filter a == 9223372036854775808", '1:23 E003 the integer does not fit into int64 | write it as a decimal: cast("…", "decimal(38,0)")'),
@@ -141,7 +141,7 @@ def test_stray_text_is_one_error():
 
 
 def test_calls_of_functions_are_one_error():
-    result = parse_module("test a { expect row_count > 0; }\nmodel a { from t }\nby_country([1])", "f")
+    result = parse_module("test a { expect row_count > 0; }\nmodel a { from t }\nby_country([1]", "f")
     assert (len(result.diagnostics), kinds(result)) == (1, ["Test a", "Model a"])
 
 

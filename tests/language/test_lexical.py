@@ -165,7 +165,7 @@ def test_reserved_words():
     tables = load_tables()
     reserved = {w for w in tables.keywords if parse_module(f"domain {w} = string", "a").diagnostics}
     assert reserved == set(
-        "source contract model pipeline import domain from join_inner join_left join_full join_semi join_anti "
+        "source contract model pipeline import domain fn from join_inner join_left join_full join_semi join_anti "
         "join_cross filter where let derive select group aggregate sort take and or not in is true false none "
         "null distinct".split()
     )

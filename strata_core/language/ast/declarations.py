@@ -6,12 +6,12 @@ import typing
 
 from ...diagnostics import Span
 from ...frozen import dataclass
-from .expressions import Expr, Name
+from .expressions import Call, Expr, Name
 from .fields import Entry, FieldDecl, TypeExpr
 from .statements import Freshness, Statement
 from .tables import Given, LiteralTable
 
-DeclarationWord = typing.Literal["import", "source", "contract", "domain", "model", "pipeline", "test"]
+DeclarationWord = typing.Literal["import", "source", "contract", "domain", "model", "pipeline", "test", "fn"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +75,11 @@ class SourceOverride:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Models that are built together, in one environment."""
+    """Models that are built together, in one environment; a call gives those that it generates."""
 
     name: Name
     env: Name | None
-    models: tuple[Name, ...]
+    models: tuple[Name | Call, ...]
     sources: tuple[SourceOverride, ...]
     span: Span
 
@@ -113,6 +113,34 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter:
+    """`name: type` of a compile-time function."""
+
+    name: Name
+    type: TypeExpr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Fn:
+    """`fn name(a: type) -> type { body }`: a function that is evaluated when the project is compiled."""
+
+    name: Name
+    parameters: tuple[Parameter, ...]
+    returns: TypeExpr
+    body: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """A call of a compile-time function whose models belong to the project."""
+
+    call: Call
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Broken:
     """A declaration with a syntax error, kept by name so that references to it raise no second error."""
 
@@ -121,7 +149,7 @@ class Broken:
     span: Span
 
 
-Declaration = Import | Source | Contract | Domain | Model | Pipeline | Test | Broken
+Declaration = Import | Source | Contract | Domain | Model | Pipeline | Test | Fn | Generator | Broken
 
 
 @dataclass(frozen=True, slots=True)

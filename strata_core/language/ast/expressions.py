@@ -7,6 +7,9 @@ import typing
 from ...diagnostics import Span
 from ...frozen import dataclass
 
+if typing.TYPE_CHECKING:
+    from .declarations import Model
+
 ComparisonOp = typing.Literal["==", "!=", "<", "<=", ">", ">="]
 ArithmeticOp = typing.Literal["+", "-", "*", "/", "%", "||"]
 BinaryOp = typing.Literal["or", "and"] | ComparisonOp | ArithmeticOp
@@ -35,6 +38,21 @@ class Literal:
     value: int | float | str | bool | None
     span: Span
     text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Template(Literal):
+    """A string with interpolation, of a compile-time function: `parts` are texts and, for each `${…}`, what stands in
+    it. `value` is the text as written."""
+
+    parts: tuple[str | ColumnRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NameTemplate(Name):
+    """A name with interpolation, in backquotes or as a string; parts as those of `Template`."""
+
+    parts: tuple[str | ColumnRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,4 +185,45 @@ class Over:
     span: Span
 
 
-Expr = Literal | ColumnRef | Binary | Unary | In | Like | RLike | IsNone | ListExpr | Call | Over
+@dataclass(frozen=True, slots=True)
+class For:
+    """`for name in values if condition` of a comprehension."""
+
+    name: Name
+    values: Expr
+    condition: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Comprehension:
+    """`[element for x in xs for y in ys]`, at compile time: a later `for` runs within those before it."""
+
+    element: Expr
+    loops: tuple[For, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ModelLiteral:
+    """`model name { … }` as the value of a compile-time function."""
+
+    model: Model
+    span: Span
+
+
+Expr = (
+    Literal
+    | ColumnRef
+    | Binary
+    | Unary
+    | In
+    | Like
+    | RLike
+    | IsNone
+    | ListExpr
+    | Call
+    | Over
+    | Comprehension
+    | ModelLiteral
+)
