@@ -112,7 +112,8 @@ def _demands(visit: _Visit) -> list[_Visit]:
         case Scan():
             return []
         case Filter() as node:
-            return [demand(node.input, needed | columns_read(node.predicate), visit.ordered)]
+            base, conditions = _filters(node)
+            return [demand(base, needed | _reads(conditions), visit.ordered)]
         case Project() as node:
             return [demand(node.input, _reads(i.expr for i in _kept(node.items, needed)), visit.ordered)]
         case Join() as node:
@@ -146,7 +147,7 @@ def _rebuilt(visit: _Visit, given: Sequence[Relation]) -> Relation:
             return _pruned(node, needed)
         case Filter() as node:
             (input,) = given
-            return _filtered(input, _retyped(conjuncts(node.predicate), input.schema), needed)
+            return _filtered(input, _retyped(_filters(node)[1], input.schema), needed)
         case Project() as node:
             (input,) = given
             items = _kept(node.items, needed)
@@ -210,6 +211,15 @@ def _pruned(node: Scan, needed: frozenset[str]) -> Scan:
     columns = [c for c in node.schema.columns if c.name in needed] or [*node.schema.columns[:1]]
     names = {c.name for c in columns}
     return scan(node.table, columns, [key for key in node.schema.keys if key <= names])
+
+
+def _filters(node: Filter) -> tuple[Relation, list[Expr]]:
+    """What a filter and those right below it filter, and the conditions of all, the lowest first: taken together, so
+    that a long row of filters costs no more than their number."""
+    rows: list[Filter] = [node]
+    while isinstance(rows[-1].input, Filter):
+        rows.append(rows[-1].input)
+    return rows[-1].input, [part for one in reversed(rows) for part in conjuncts(one.predicate)]
 
 
 def _filtered(input: Relation, conditions: Sequence[Expr], needed: frozenset[str]) -> Relation:
