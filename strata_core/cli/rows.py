@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import datetime
-import decimal
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,6 +12,7 @@ import click
 import pyarrow as pa
 
 from ..diagnostics.render import printable, terminal_width
+from ..types.texts import json_of, shown_text
 from .report import colored, plural, terminal_columns
 
 Row = dict[str, object]
@@ -63,7 +62,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _cell(value: object) -> str:
-    text = "none" if value is None else printable(_text(value))
+    text = printable(shown_text(value))
     if terminal_width(text) <= WIDEST:
         return text
     while terminal_width(text) >= WIDEST:
@@ -81,36 +80,10 @@ def write_csv(reader: pa.RecordBatchReader, columns: Sequence[str], most: int | 
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(columns)
     for row in rows_of(reader, most):
-        writer.writerow("" if row[name] is None else _text(row[name]) for name in columns)
+        writer.writerow("" if row[name] is None else shown_text(row[name]) for name in columns)
 
 
 def write_json(reader: pa.RecordBatchReader, columns: Sequence[str], most: int | None) -> None:
     """Rows as one JSON document a line; decimals are strings, so that no digit is lost."""
     for row in rows_of(reader, most):
-        click.echo(json.dumps({name: _plain(row[name]) for name in columns}, ensure_ascii=False))
-
-
-def _text(value: object) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case datetime.datetime():
-            return value.isoformat(sep=" ")
-        case list() | dict() | tuple():
-            return json.dumps(_plain(value), ensure_ascii=False)
-        case _:
-            return str(value)
-
-
-def _plain(value: object) -> object:
-    match value:
-        case decimal.Decimal() | datetime.date():
-            return str(value) if isinstance(value, decimal.Decimal) else value.isoformat()
-        case dict():
-            return {k: _plain(v) for k, v in value.items()}
-        case list() | tuple():
-            return [_plain(v) for v in value]
-        case float() if value != value or value in (float("inf"), float("-inf")):
-            return str(value)
-        case _:
-            return value
+        click.echo(json.dumps({name: json_of(row[name]) for name in columns}, ensure_ascii=False))

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from ..diagnostics import Diagnostic, Span
 from ..diagnostics.markdown import markdown_cell, markdown_code
 from ..frozen import dataclass
+from ..types.texts import shown_text
 from .rules import Fact, Rule
 
 MASKED = "‹masked›"
@@ -127,7 +128,7 @@ ORDER = MappingProxyType({Status.VIOLATED: 0, Status.SKIPPED: 1, Status.CHECKED:
 
 def shown(value: object) -> str:
     """A value as reports show it: one line, bounded, `none` for null."""
-    text = "none" if value is None else str(value)
+    text = shown_text(value)
     text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: _TEXT + 1])
     return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
 

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 
-from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics import StrataError
 from ..engines.protocol import Engine, ParquetTable
 from ..store.artifacts import Artifact
 from ..store.environments import EnvironmentVersion, Pointer
 from ..store.store import Store
 from .compute import Input, Run, compute
+from .environments import not_published
 from .fingerprints import data_digest
 from .outlived import unkept
 from .plan import Plan, PlannedModel
@@ -120,7 +121,7 @@ def live_artifact(store: Store, name: str, result: ModelResult | None, version: 
         return result.artifact
     pointer = version.models.get(name)
     if pointer is None:
-        raise StrataError(Diagnostic("E095", f"`{name}` is not published", fix=f"run `strata apply {name}` first"))
+        raise StrataError(not_published(name))
     return store.artifact(name, pointer)
 
 

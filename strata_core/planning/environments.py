@@ -22,3 +22,9 @@ def published_environment(project: Project, name: str) -> Environment:
         notes = (f"published environments are {', '.join(known)}",) if known else ()
         raise StrataError(Diagnostic("E095", f"nothing was published in `{name}` yet", fix=fix, notes=notes))
     return environment
+
+
+def not_published(name: str, where: str | None = None) -> Diagnostic:
+    """E095: a model that was asked for has no rows (in `where`: an environment, or a version of one)."""
+    place = f" in {where}" if where else ""
+    return Diagnostic("E095", f"`{name}` is not published{place}", fix=f"run `strata apply {name}`")

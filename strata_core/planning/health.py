@@ -19,7 +19,7 @@ from ..store.environments import Pointer
 from ..store.instant import moment
 from ..store.store import Store
 from ..types import Inferred
-from .environments import published_environment
+from .environments import not_published, published_environment
 from .project import Project
 from .provenance import hidden_of, pin_of
 
@@ -65,8 +65,7 @@ def examine(project: Project, environment: str, model: str, now: datetime, *, en
 def _examine(project: Project, environment: str, model: str, now: datetime, engine: Engine | None) -> Health:
     pointer = published_environment(project, environment).head().models.get(model)
     if pointer is None:
-        message = f"`{model}` is not published in {environment}"
-        return Health(model, (Diagnostic("E095", message, fix=f"run `strata apply {model}`"),))
+        return Health(model, (not_published(model, environment),))
     age = timedelta(seconds=max(0, int((now - moment(pointer.published_at or 0)).total_seconds())))
     try:
         artifact = Store.open(project.store_root, create=False).artifact(model, pointer)

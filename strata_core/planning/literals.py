@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import json
 from collections.abc import Sequence
+
+from ..types.texts import text_of
 
 
 def spelled(value: object) -> str:
@@ -17,20 +17,14 @@ def spelled(value: object) -> str:
     match value:
         case None:
             return "none"
-        case bool():
-            return "true" if value else "false"
         case str():
             return json.dumps(value, ensure_ascii=False)
-        case decimal.Decimal():
-            return f"{value:f}"
-        case datetime.datetime():
-            return value.isoformat(sep=" ")
         case list():
             return f"[{', '.join(map(spelled, value))}]"
         case dict():
             return f"{{{', '.join(f'{_name(k)}: {spelled(v)}' for k, v in value.items())}}}"
         case _:
-            return str(value)
+            return text_of(value)
 
 
 def _name(text: str) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledProject
 from ..contract.report import MASKED
-from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics import StrataError
 from ..frozen import dataclass
 from ..store.store import Store
-from .environments import published_environment
+from .environments import not_published, published_environment
 from .plan import unknown_model
 from .preview import hidden_columns
 from .project import Project
@@ -55,8 +55,7 @@ def published_rows(
         raise StrataError(unknown_model(model, compiled))
     if pointer is None:
         where = f"version {version} of {environment}" if version is not None else environment
-        message = f"`{model}` is not published in {where}"
-        raise StrataError(Diagnostic("E095", message, fix=f"run `strata apply {model}`"))
+        raise StrataError(not_published(model, where))
     store = Store.open(project.store_root, create=False)
     artifact = store.artifact(model, pointer)
     stored = tuple(f.name for f in artifact.manifest.schema)

@@ -15,6 +15,7 @@ from ..relation.build import aggregate_rows, limit_rows
 from ..relation.expressions import aggregate
 from ..relation.nodes import AggregateItem, Relation, tables
 from ..store.environments import EnvironmentVersion
+from .environments import not_published
 from .plan import unknown_model
 from .preview import hidden_columns
 from .workspace import Workspace
@@ -55,8 +56,7 @@ def _input(workspace: Workspace, name: str, live: EnvironmentVersion) -> TableIn
         return workspace.sources[name].table
     pointer = live.models.get(name)
     if pointer is None:
-        message = f"`{name}` is not published in {workspace.environment}"
-        raise StrataError(Diagnostic("E095", message, fix=f"run `strata apply {name}`"))
+        raise StrataError(not_published(name, workspace.environment))
     artifact = workspace.store.artifact(name, pointer)
     columns = workspace.compiled.models[name].relation.schema.columns
     if {c.name for c in columns} != {f.name for f in artifact.manifest.schema}:

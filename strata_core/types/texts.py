@@ -2,12 +2,16 @@
 
 A date is `YYYY-MM-DD`; a timestamp a date, or a date, a space or `T`, `HH:MM[:SS[.ffffff]]` and perhaps `Z`; a uuid
 has hyphens, in any case; JSON is that of RFC 8259. Each reader raises `ValueError` that says what is wrong.
+
+And the other way: a value as text, the same in `cast(x, "string")`, in reports and in tables for people.
 """
 
 from __future__ import annotations
 
 import datetime
+import decimal
 import json
+import math
 import re
 from typing import NoReturn
 
@@ -68,3 +72,55 @@ def read_json(text: str) -> str:
     except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"the value is no JSON: {error}") from None
     return text
+
+
+def text_of(value: object) -> str:
+    """The spelling of a value that is neither null nor nested.
+
+    >>> text_of(datetime.datetime(2024, 2, 29, 10, 0, 0, 500000)), text_of(True), text_of(-0.0)
+    ('2024-02-29 10:00:00.5', 'true', '0.0')
+    """
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return repr(value if value != 0 else 0.0)
+        case decimal.Decimal():
+            return f"{value:f}"
+        case datetime.datetime():
+            whole = value.replace(microsecond=0).isoformat(sep=" ")
+            return f"{whole}.{value.microsecond:06d}".rstrip("0") if value.microsecond else whole
+        case datetime.date():
+            return value.isoformat()
+        case _:
+            return str(value)
+
+
+def shown_text(value: object) -> str:
+    """A value for people: `none` for null, nested ones as JSON.
+
+    >>> shown_text(None), shown_text([1, None]), shown_text(decimal.Decimal("1E+2"))
+    ('none', '[1, null]', '100')
+    """
+    if value is None:
+        return "none"
+    if isinstance(value, list | tuple | dict):
+        return json.dumps(json_of(value), ensure_ascii=False)
+    return text_of(value)
+
+
+def json_of(value: object) -> object:
+    """A value for `json.dumps`: what JSON cannot hold without loss is text."""
+    match value:
+        case dict():
+            return {k: json_of(v) for k, v in value.items()}
+        case list() | tuple():
+            return [json_of(v) for v in value]
+        case decimal.Decimal():
+            return text_of(value)
+        case datetime.date():
+            return value.isoformat()
+        case float() if not math.isfinite(value):
+            return text_of(value)
+        case _:
+            return value

@@ -102,3 +102,16 @@ def test_a_decimal_product_of_narrow_factors_is_not_cut_to_64_bits() -> None:
 
 
 PRODUCT = Decimal("99999999999999999800000000000000.0001")
+
+
+@pytest.mark.parametrize("separator", ["", ",", "ab", None])
+def test_parts_of_a_text(separator: str | None) -> None:
+    columns = (column("s", "string"), column("p", "string"), column("n", "int64"))
+    numbers = [0, 1, -1, 2, -2, 5, None]
+    table = table_of(columns, [[text, separator, n] for text in ("ab,c", "00", "", None) for n in numbers])
+    base = scan("t", columns)
+    parts = project(base, [Item("y", call("split_part", *(ref(base, c.name) for c in columns)))])
+    check_conformance(ENGINE, parts, {"t": table})
+    whole = [row["y"] for row in ENGINE.execute(parts, {"t": table}).read_all().to_pylist()[:7]]
+    if separator == "":  # nothing is taken apart: the whole text is the first part, and the last
+        assert whole == ["", "ab,c", "ab,c", "", "", "", None]

@@ -88,10 +88,7 @@ class Query:
         select = self.select(step, extra)
         if barrier:
             select.set("limit", exp.Limit(expression=sql.number(NO_LIMIT)))
-        order = tuple(
-            sql.ordered(sql.column(h), descending=bool(o.args.get("desc")))
-            for h, o in zip(hidden, step.order, strict=False)
-        )
+        order = sorted_by(hidden, step.order)
         narrowed = (step.narrowed or bool(step.where or step.joins)) and not barrier
         table = self.add(self.next_name(), select)
         return Step(table, step.names, order=order, failing=frozenset() if barrier else step.failing, narrowed=narrowed)

@@ -75,15 +75,24 @@ def _pad(name: str) -> Builder:
 
 
 def _split_part(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    """Where the separator is empty, DuckDB takes the letters apart and Strata nothing: it is what no text holds."""
     text, separator, number = args
 
-    def with_number(n: SqlExpr) -> SqlExpr:
-        part = sql.fn("split_part", text.copy(), separator.copy(), n.copy())
-        return sql.when(
-            (exp.EQ(this=n.copy(), expression=sql.number(0)), _empty_unless_null(text, separator)), otherwise=part
-        )
+    def with_text(t: SqlExpr) -> SqlExpr:
+        def with_separator(s: SqlExpr) -> SqlExpr:
+            empty = exp.EQ(this=s.copy(), expression=sql.string(""))
+            apart = sql.when((empty, sql.join(t.copy(), sql.string("."))), otherwise=s.copy())
 
-    return sql.once("part", bounded(number), with_number)
+            def with_number(n: SqlExpr) -> SqlExpr:
+                none = exp.EQ(this=n.copy(), expression=sql.number(0))
+                part = sql.fn("split_part", t.copy(), apart.copy(), n.copy())
+                return sql.when((none, _empty_unless_null(t, s)), otherwise=part)
+
+            return sql.once("part", bounded(number), with_number)
+
+        return sql.once("separator", separator, with_separator)
+
+    return sql.once("text", text, with_text)
 
 
 def _empty_unless_null(*texts: SqlExpr) -> SqlExpr:

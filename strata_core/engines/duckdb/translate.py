@@ -35,11 +35,9 @@ from ...relation.nodes import (
     inputs,
     walk_relation,
 )
-from ...types import Float64
 from . import sql
-from .aggregates import without_negative_zero
 from .expressions import can_fail, ordered, translate, translate_all
-from .groups import float_groups, needs_float_groups, plain_groups
+from .groups import float_groups, grouping_key, needs_float_groups, plain_groups
 from .sql import SqlExpr
 from .steps import STEP, Query, Step, hidden_names, sort, sorted_by, without_order
 from .windows import is_whole_float_form, window
@@ -195,7 +193,7 @@ def _comparable(node: SetOperation, step: Step, query: Query) -> Step:
     """`step` with -0.0 as 0.0, which DuckDB tells apart."""
     step = query.open_items(without_order(step))
     columns = node.schema.columns
-    items = tuple(_grouping(ColumnRef(c.name, c.inferred), query) for c in columns)
+    items = tuple(grouping_key(ColumnRef(c.name, c.inferred), query) for c in columns)
     return replace(step, names=node.schema.names, items=items)
 
 
@@ -216,7 +214,7 @@ def _windowed(node: Window, step: Step, query: Query) -> Step:
     columns: list[SqlExpr] = [query.column(n) for n in node.input.schema.names]
     for item in node.items:
         call = item.call
-        partition = [_grouping(e, query) for e in call.partition]
+        partition = [grouping_key(e, query) for e in call.partition]
         args = translate_all(call.args, query.column)
         columns.append(found.get(item.name) or window(call, args, partition, _order(call.order, query)))
     failing = step.failing | frozenset(i.name for i in node.items)
@@ -231,14 +229,9 @@ def _whole_partition(position: int, call: WindowCall, step: Step, node: Window, 
     grouped = aggregate_rows(node.input, keys, [total])
     query.spelled.update({n: n for n in grouped.schema.names})
     sums = float_groups(grouped, Step(step.source.copy(), step.names), query)
-    same = [exp.NullSafeEQ(this=sql.paren(_grouping(k.expr, query)), expression=query.column(k.name)) for k in keys]
+    same = [exp.NullSafeEQ(this=sql.paren(grouping_key(k.expr, query)), expression=query.column(k.name)) for k in keys]
     kind: dict[str, object] = {"side": "LEFT", "on": sql.all_of(same)} if same else {"kind": "CROSS"}
     return replace(step, joins=(*step.joins, exp.Join(this=sums.source, **kind))), query.column(prefix)
-
-
-def _grouping(expr: Expr, query: Query) -> SqlExpr:
-    value = translate(expr, query.column)
-    return without_negative_zero(value) if isinstance(expr.inferred.type, Float64) else value
 
 
 def _order(keys: Iterable[SortKey], query: Query) -> list[exp.Ordered]:

@@ -38,7 +38,7 @@ from ...types import (
     Uuid,
     ValueType,
 )
-from ...types.texts import read_date, read_json, read_timestamp, read_uuid
+from ...types.texts import read_date, read_json, read_timestamp, read_uuid, text_of
 from .values import EXACT, MisfitError, Value, fit
 
 _INT = re.compile(r"[+-]?[0-9]+", re.ASCII)
@@ -86,26 +86,6 @@ def cast(value: Value, target: ValueType) -> Value:
             return _read(read_json, value)
         case _:
             return value
-
-
-def text_of(value: Value) -> str:
-    """The spelling of a value that is not null."""
-    match value:
-        case str():
-            return value
-        case bool():
-            return "true" if value else "false"
-        case float():
-            return repr(value if value != 0 else 0.0)
-        case decimal.Decimal():
-            return f"{value:f}"
-        case datetime.datetime():
-            whole = value.replace(microsecond=0).isoformat(sep=" ")
-            return f"{whole}.{value.microsecond:06d}".rstrip("0") if value.microsecond else whole
-        case datetime.date():
-            return value.isoformat()
-        case _:
-            return str(value)
 
 
 def _no(what: str) -> NoReturn:

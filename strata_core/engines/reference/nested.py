@@ -14,7 +14,7 @@ from typing import Any
 
 from ...types import Json, ValueType
 from ...types.functions.documents import steps
-from .casts import text_of
+from ...types.texts import text_of
 from .values import MisfitError, Value, order_key, sort_key
 
 
