@@ -12,17 +12,17 @@ from ..diagnostics import Diagnostic, Report, has_errors, in_order
 from ..frozen import replace
 from ..language import ast
 from ..relation.build import scan
-from .compiled import CompiledModel, CompiledProject, Pipeline, Resource, Source
+from .compiled import CompiledModel, CompiledProject, Source
 from .declarations import Declarations, collect
 from .fields import table_contract
 from .fn.expansion import expand
 from .fn.told import told
 from .memory import Kept, Memory, recall
 from .model import Outcome, compile_model
-from .names import unknown
 from .order import order, reads
+from .pipelines import resolve_pipelines
 from .scope import Table
-from .sources import resolve_resource, resolve_source
+from .sources import resolve_source
 from .state import Surroundings
 from .tables import promised_table
 from .tests import Tests, resolve_tests
@@ -56,7 +56,7 @@ def recompile(modules: Sequence[ast.Module], before: Memory) -> tuple[CompiledPr
     sources, tables, kept_sources = _sources(declared, domains, read, before, found)
     models, broken, kept_models = _models(declared, domains, contracts, read, sources, tables, before, found)
     found += told({name: kept.result.diagnostics for name, kept in kept_models.items()}, expanded.origins)
-    pipelines = {n: _pipeline(p, declared, found.append) for n, p in declared.pipelines.items()}
+    pipelines = resolve_pipelines(declared, found.append)
     tests = _tests(declared, domains, models, tables, before, found)
     compiled = CompiledProject(
         models,
@@ -215,24 +215,3 @@ def _promised(model: ast.Model, contracts: Mapping[str, TableContract | None]) -
     if contract is None:
         return Table(scan(model.name.text, ()), complete=False)
     return promised_table(model.name.text, contract, complete=False)
-
-
-def _pipeline(declared: ast.Pipeline, known: Declarations, report: Report) -> Pipeline:
-    """E027 for a model, E020 for a source that does not exist."""
-    models: dict[str, None] = {}
-    for name in declared.models:
-        assert isinstance(name, ast.Name)  # calls were expanded
-        if name.text in known.models:
-            models[name.text] = None
-        elif name.text not in known.broken_models:
-            report(unknown("E027", f"no model `{name}`", name, known.models.keys()))
-    sources: dict[str, Resource] = {}
-    for override in declared.sources:
-        name = override.source
-        if name.text not in known.sources:
-            if name.text not in known.broken_sources:
-                report(unknown("E020", f"no source `{name}`", name, known.sources.keys()))
-        elif override.resource:
-            sources[name.text] = resolve_resource(name.text, override.resource, report)
-    env = declared.env.text if declared.env else None
-    return Pipeline(declared.name.text, env, tuple(models), sources, declared.span)

@@ -42,7 +42,10 @@ class Workspace:
         force: bool = False,
         full_refresh: bool = False,
     ) -> Plan:
-        """The plan against the environment as it is now; parameters as `plan.make_plan`."""
+        """The plan against the environment as it is now; parameters as `plan.make_plan`. Without a selection it is for
+        the models of the environment's pipelines, or for all where none names any."""
+        if selected is None:
+            selected = models_in(self.compiled, self.environment)
         return make_plan(
             self.compiled,
             kept_fingerprints(self.project, self.compiled),
@@ -59,6 +62,14 @@ class Workspace:
     def engine(self) -> Engine:
         """The engine that `strata.toml` names, with its limits."""
         return make_engine(self.project)
+
+
+def models_in(compiled: CompiledProject, environment: str) -> tuple[str, ...] | None:
+    """The models that the pipelines of `environment` name; `None` where no pipeline says which are built there."""
+    named = [
+        name for pipeline in compiled.pipelines.values() if pipeline.env == environment for name in pipeline.models
+    ]
+    return tuple(dict.fromkeys(named)) or None
 
 
 def open_workspace(
