@@ -87,7 +87,8 @@ class CompiledModel:
 
     `written` has exactly the model's output columns, with the contract's types. `order` is the
     model's final `sort` over them. `assertions` is what the write pin must measure; `proofs` says for each rule of the
-    contract what proves it, or that it is asserted. `upstream` names the models and sources it reads.
+    contract what proves it, or that it is asserted. `upstream` names the models and sources it reads. `partition` are
+    the columns that its table is laid out by.
     """
 
     name: str
@@ -103,6 +104,7 @@ class CompiledModel:
     span: Span
     name_span: Span
     incremental: Incremental | None = None
+    partition: tuple[str, ...] = ()
 
     @cached_property
     def relation(self) -> Relation:

@@ -23,7 +23,7 @@ from .compiled import CompiledModel, Incremental
 from .fields import freshness_of
 from .incremental import incremental_of, latest
 from .mending import mended
-from .names import unknown
+from .names import duplicate, unknown
 from .order import reads
 from .scope import Table
 from .sources import entries
@@ -31,6 +31,7 @@ from .state import Rows, Surroundings, renamed
 from .statements import model_rows
 from .tables import model_table, promised_table
 from .walk import operands
+from .windows import UNORDERED
 
 MAX_STATEMENTS = 50
 """Statements beyond which a model is made canonical at once: values that nest too deep are not compared or pickled."""
@@ -52,13 +53,13 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
     contract, known = _contract(model, contracts, found)
     within = replace(around, contract=contract, report=found.append, model=model.name.text)
     rows = model_rows(model, within)
-    _check_partition(model, rows, found)
     freshness = next((s for s in model.statements if isinstance(s, ast.Freshness)), None)
     age = freshness_of(freshness, found.append)
     name = model.name.text
     made = _output(rows)
     incremental = incremental_of(model, made, found.append) if rows.scope.complete else None
     output = latest(made, incremental.keys, incremental.cursor) if incremental and incremental.keys else made
+    partition = _partition(model, output, contract, found) if rows.scope.complete else ()
     if freshness is not None and freshness.column is not None and rows.scope.complete:
         _check_instant(freshness.column, output, found)
     conformance = _conformance(model, output, rows, contract) if contract is not None else None
@@ -93,6 +94,7 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
         model.span,
         model.name.span,
         incremental,
+        partition,
     )
     return Outcome(model_table(name, relation, contract), compiled, tuple(found))
 
@@ -136,19 +138,41 @@ def _contract(
     return contract, contract is not None
 
 
-def _check_partition(model: ast.Model, rows: Rows, found: list[Diagnostic]) -> None:
-    for statement in model.statements:
-        if not isinstance(statement, ast.PartitionBy) or not rows.scope.complete:
-            continue
-        for column in statement.columns:
-            match column:
-                case ast.ColumnRef(name=name) if name.text in rows.scope.outputs:
-                    pass
-                case ast.ColumnRef(name=name):
-                    found.append(unknown("E021", f"the output has no column `{name}`", name, rows.scope.outputs.keys()))
-                case _:
-                    message = "a table is laid out by its columns"
-                    found.append(Diagnostic("E071", message, column.span, fix="derive a column, and name it here"))
+def _partition(
+    model: ast.Model, output: Project, contract: TableContract | None, found: list[Diagnostic]
+) -> tuple[str, ...]:
+    """The columns that the table is laid out by: those of the statement, else those that the contract marks. E021,
+    E023, E051, E071."""
+    statements = [s for s in model.statements if isinstance(s, ast.PartitionBy)]
+    for again in statements[1:]:
+        fix = "name all columns in one list"
+        found.append(Diagnostic("E071", "a table is laid out in one way", again.span, fix=fix))
+    named: dict[str, ast.Name] = {}
+    for column in statements[0].columns if statements else ():
+        match column:
+            case ast.ColumnRef(name=name) if name.text in named:
+                found.append(duplicate("the column", name, named[name.text].span, "write it once"))
+            case ast.ColumnRef(name=name) if name.text in output.schema:
+                named[name.text] = name
+            case ast.ColumnRef(name=name):
+                names = output.schema.names
+                found.append(unknown("E021", f"the output has no column `{name}`", name, names))
+            case _:
+                message = "a table is laid out by its columns"
+                found.append(Diagnostic("E071", message, column.span, fix="derive a column, and name it here"))
+    promised = tuple(f.name for f in contract.fields if f.partition_by) if contract is not None else ()
+    if statements and promised and (*named,) != promised:
+        message = f"the contract lays the table out by {', '.join(f'`{p}`' for p in promised)}"
+        fix = "name the same columns in the same order, or leave one of the two out"
+        found.append(Diagnostic("E071", message, statements[0].span, fix=fix))
+    columns = (*named,) if statements else tuple(p for p in promised if p in output.schema)
+    for name_ in columns:
+        type_ = output.schema[name_].inferred.type
+        if isinstance(type_, UNORDERED | Float64):
+            span = named[name_].span if name_ in named else model.name.span
+            fix = "name a column of int64, decimal, string, bool, date or timestamp"
+            found.append(Diagnostic("E051", f"{type_} tells no partitions apart", span, fix=fix))
+    return columns
 
 
 def _output(rows: Rows) -> Project:

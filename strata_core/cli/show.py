@@ -18,14 +18,28 @@ DEFAULT_ROWS = 20
 @format_option("table", "csv", "json")
 @click.option("--limit", type=click.IntRange(0), help=f"Rows to print (default: {DEFAULT_ROWS} in a table, else all).")
 @click.option("--version", type=click.IntRange(1), help="A version of the environment (default: the live one).")
+@click.option(
+    "--partition",
+    "partitions",
+    multiple=True,
+    metavar="COLUMN=VALUE",
+    help="Only the files of this partition are read.",
+)
 def show_command(
-    project: Project, model: str, environment: str, format_: str, limit: int | None, version: int | None
+    project: Project,
+    model: str,
+    environment: str,
+    format_: str,
+    limit: int | None,
+    version: int | None,
+    partitions: tuple[str, ...],
 ) -> int:
     """Print the published rows of MODEL: what its consumers read now, or read at an earlier version."""
     from ..planning.published import published_rows
     from .rows import write_csv, write_json, write_table
 
-    rows = published_rows(project, compile_(project), model, environment, version)
+    wanted = dict(_pair(text) for text in partitions)
+    rows = published_rows(project, compile_(project), model, environment, version, wanted)
     if rows.hidden:
         click.echo(f"masked by contract: {', '.join(rows.hidden)}", err=True)
     with rows.reader as reader:
@@ -37,3 +51,10 @@ def show_command(
             case _:
                 write_table(reader, rows.columns, DEFAULT_ROWS if limit is None else limit, rows.total)
     return CLEAN
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise click.BadParameter(f"{text!r} is no partition: write `day=2024-01-31`", param_hint="--partition")
+    return name, value

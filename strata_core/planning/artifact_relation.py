@@ -19,10 +19,13 @@ def artifact_relation(model: CompiledModel) -> Relation:
 
 
 def artifact_order(model: CompiledModel) -> tuple[SortKey, ...]:
-    """The model's `sort`, else its contract's key, completed by a key that is proven, else by all columns."""
+    """The columns that the table is laid out by; then the model's `sort`, else its contract's key, completed by a key
+    that is proven, else by all columns."""
     by_name = _by_name(model)
     key = model.contract.key if model.contract else ()
-    return total_order(model.order or tuple(SortKey(ref(by_name, n)) for n in key), by_name.schema)
+    within = model.order or tuple(SortKey(ref(by_name, n)) for n in key)
+    partition = tuple(SortKey(ref(by_name, n)) for n in model.partition)
+    return total_order((*partition, *(k for k in within if k not in partition)), by_name.schema)
 
 
 def _by_name(model: CompiledModel) -> Project:

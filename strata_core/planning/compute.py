@@ -203,7 +203,8 @@ def _check_sources(
 
 def _stage(run: Run, model: CompiledModel, task: _Task) -> Candidate:
     with closing(run.engine.execute(task.relation, task.tables)) as reader:
-        return run.workspace.store.stage(model.name, reader.schema, _counted(reader, model.name, run))
+        rows = _counted(reader, model.name, run)
+        return run.workspace.store.stage(model.name, reader.schema, rows, partition_by=model.partition)
 
 
 def _counted(reader: pa.RecordBatchReader, name: str, run: Run) -> Iterator[pa.RecordBatch]:

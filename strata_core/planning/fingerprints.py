@@ -126,6 +126,8 @@ def _own(model: CompiledModel, relation: Relation) -> str:
         parts += [fingerprint_form(expectation.relation), "\0".join(expectation.columns)]
     if (way := model.incremental) is not None:
         parts += ["incremental", way.strategy, "\0".join(way.keys), way.cursor, way.table, way.column]
+    if model.partition:
+        parts += ["partition", *model.partition]
     return hexdigest("own", *parts)
 
 

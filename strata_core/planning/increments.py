@@ -8,7 +8,6 @@ Where something has, it computes the model in full. So a row that comes late is 
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Collection, Mapping
 from contextlib import closing
 from decimal import Decimal as Number
@@ -24,7 +23,7 @@ from ..relation.canonical import canonical
 from ..relation.expressions import Expr, Literal, aggregate, call, literal
 from ..relation.nodes import AggregateItem, Item, JoinKind, Relation, SetKind
 from ..relation.schema import Column
-from ..store.document import JSON
+from ..store.document import JSON, spelled
 from ..types import Date, Decimal, Inferred, Int64, Timestamp, ValueType
 from ..types.functions import LiteralValue
 from ..types.texts import read_date, read_timestamp
@@ -105,7 +104,7 @@ def measured(
         items.append(AggregateItem("within", aggregate("count_if", within, grouped=False)))
     with closing(engine.execute(aggregate_rows(rows, (), items), {increment.table: table})) as reader:
         ((greatest, count, *within_since),) = (tuple(row.values()) for row in reader.read_all().to_pylist())
-    return Watermark(None if greatest is None else _spelled(greatest), count), next(iter(within_since), None)
+    return Watermark(None if greatest is None else str(spelled(greatest)), count), next(iter(within_since), None)
 
 
 def increment_address(local: str, inputs: Mapping[str, str], previous: str) -> str:
@@ -140,16 +139,6 @@ def _all(conditions: list[Expr]) -> Expr:
     for other in others:
         first = call("and", first, other)
     return first
-
-
-def _spelled(value: object) -> str:
-    match value:
-        case datetime.datetime():
-            return value.isoformat(sep=" ")
-        case Number():
-            return f"{value:f}"
-        case _:
-            return str(value)
 
 
 def _literal(text: str, type_: ValueType) -> Literal:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledProject
 from ..contract.report import MASKED
 from ..diagnostics import StrataError
 from ..frozen import dataclass
+from ..store.artifacts import Artifact
+from ..store.document import JSON
 from ..store.store import Store
 from .environments import not_published, published_environment
 from .plan import unknown_model
@@ -35,12 +39,19 @@ class PublishedRows:
 
 
 def published_rows(
-    project: Project, compiled: CompiledProject, model: str, environment: str, version: int | None = None
+    project: Project,
+    compiled: CompiledProject,
+    model: str,
+    environment: str,
+    version: int | None = None,
+    partition: Mapping[str, str] = MappingProxyType({}),
 ) -> PublishedRows:
-    """The rows of `model` in a version of `environment` (the live one by default).
+    """The rows of `model` in a version of `environment` (the live one by default), of all partitions or of those in
+    which columns have the values of `partition`, as text.
 
     A model that has left the project is still shown as long as it is published. Raises `StrataError` E027 for an
-    unknown model, E095 where it is not published, E094 where its artifact is damaged.
+    unknown model, E095 where it is not published, E021 for a column that no partition is told by, E094 where its
+    artifact is damaged.
     """
     known = model in compiled.models or model in compiled.broken
     try:
@@ -64,7 +75,39 @@ def published_rows(
     columns = (*(n for n in names if n in stored), *(n for n in stored if n not in names))
     kept = hidden_of(artifact.manifest) | (hidden_columns(compiled)[model] if declared else frozenset())
     hidden = tuple(n for n in columns if n in kept)
-    return PublishedRows(columns, hidden, artifact.manifest.rows, _masked(store.reader(artifact, columns), hidden))
+    if not partition:
+        rows, total = store.reader(artifact, columns), artifact.manifest.rows
+    else:
+        paths = _partitions(artifact, partition)
+        from ..store.reader import read_parts
+
+        total = sum(p.rows for p in artifact.manifest.parts if artifact.directory / p.path in set(paths))
+        rows = read_parts(paths, columns) if paths else read_parts(artifact.paths[:1], columns)
+    return PublishedRows(columns, hidden, total, _masked(rows if total else _nothing(rows), hidden))
+
+
+def _nothing(rows: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    import pyarrow as pa
+
+    with rows:
+        return pa.RecordBatchReader.from_batches(rows.schema, [])
+
+
+def _partitions(artifact: Artifact, wanted: Mapping[str, str]) -> tuple[Path, ...]:
+    """The files of the partitions whose columns have these values, `none` for null."""
+    known = artifact.partitions
+    columns = tuple(known[0]) if known else ()
+    for name in wanted:
+        if name not in columns:
+            message = f"`{artifact.manifest.table}` is not laid out by `{name}`"
+            fix = f"it is laid out by {', '.join(columns)}" if columns else "add `partition_by: […]` to the model"
+            raise StrataError(Diagnostic("E021", message, fix=fix))
+    chosen = [values for values in known if all(_text(values[n]) == text for n, text in wanted.items())]
+    return tuple(path for values in chosen for path in artifact.paths_of(values))
+
+
+def _text(value: JSON) -> str:
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _masked(reader: pa.RecordBatchReader, hidden: tuple[str, ...]) -> pa.RecordBatchReader:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic
 from . import disk
+from .document import JSON
 from .manifest import ColumnStatistics, Manifest, Part
 
 if TYPE_CHECKING:  # pyarrow takes 0.2 s to import, and plan, history and rollback touch no rows
@@ -85,6 +86,21 @@ class Artifact:
     def paths(self) -> tuple[Path, ...]:
         """The Parquet files, in row order."""
         return tuple(self.directory / part.path for part in self.manifest.parts)
+
+    @property
+    def partitions(self) -> tuple[Mapping[str, JSON], ...]:
+        """The values of the columns that the table is laid out by, in row order; none where it is in one piece."""
+        found: list[Mapping[str, JSON]] = []
+        for part in self.manifest.parts:
+            if part.partition is not None and (not found or found[-1] != part.partition):
+                found.append(part.partition)
+        return tuple(found)
+
+    def paths_of(self, values: Mapping[str, JSON]) -> tuple[Path, ...]:
+        """The Parquet files, in row order, of the partitions in which columns have these values."""
+        parts = (p for p in self.manifest.parts if p.partition is not None)
+        wanted = (p for p in parts if p.partition is not None and values.items() <= p.partition.items())
+        return tuple(self.directory / part.path for part in wanted)
 
     def verify(self, contents: bool = True) -> tuple[Diagnostic, ...]:
         """E094 for each part that is missing, has other bytes or another SHA-256 than the manifest says.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import TypeAlias
 
 JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
@@ -25,6 +27,25 @@ def from_text(text: str | bytes) -> dict[str, JSON]:
     if not isinstance(document, dict):
         raise ValueError(f"expected a JSON object, found {type(document).__name__}")
     return document
+
+
+def spelled(value: object) -> JSON:
+    """A value of a column as a JSON scalar: what JSON has no word for as text.
+
+    >>> spelled(datetime.date(2024, 1, 31)), spelled(Decimal("1.50")), spelled(None)
+    ('2024-01-31', '1.50', None)
+    """
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case datetime.datetime():
+            return value.isoformat(sep=" ")
+        case datetime.date():
+            return value.isoformat()
+        case Decimal():
+            return f"{value:f}"
+        case _:
+            return str(value)
 
 
 def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:

@@ -26,12 +26,17 @@ _RELATIVE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.=-]*(/[A-Za-z0-9_][A-Za-z0-9_.=
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One Parquet file: `path` relative to the manifest, its rows, its bytes and their SHA-256."""
+    """One Parquet file: `path` relative to the manifest, its rows, its bytes and their SHA-256.
+
+    `partition` holds, in a table that is laid out by columns, the one value that each of them has in this part, as a
+    JSON scalar (decimals, dates and instants as text).
+    """
 
     path: str
     rows: int
     bytes: int
     sha256: str
+    partition: Mapping[str, JSON] | None = None
 
     def __post_init__(self) -> None:
         if not _RELATIVE.fullmatch(self.path):
@@ -89,9 +94,14 @@ class Manifest:
         return sum(part.bytes for part in self.parts)
 
 
+def _encoded(part: Part) -> JSON:
+    document: dict[str, JSON] = {"path": part.path, "rows": part.rows, "bytes": part.bytes, "sha256": part.sha256}
+    return document if part.partition is None else document | {"partition": dict(part.partition)}
+
+
 def encode(manifest: Manifest) -> bytes:
     """The JSON text of `manifest`."""
-    parts: list[JSON] = [{"path": p.path, "rows": p.rows, "bytes": p.bytes, "sha256": p.sha256} for p in manifest.parts]
+    parts: list[JSON] = [_encoded(part) for part in manifest.parts]
     schema: list[JSON] = [field_document(f) for f in manifest.schema]
     statistics: dict[str, JSON] = {
         name: {"null_count": s.null_count, "minimum": s.minimum, "maximum": s.maximum}
@@ -173,8 +183,11 @@ def _decode(document: Mapping[str, JSON]) -> Manifest:
 
 def _part(document: JSON) -> Part:
     match document:
-        case {"path": str(path), "rows": int(rows), "bytes": int(size), "sha256": str(sha256)}:
-            return Part(path, rows, size, sha256)
+        case {"path": str(path), "rows": int(rows), "bytes": int(size), "sha256": str(sha256), **rest}:
+            partition = rest.get("partition")
+            if not (partition is None or isinstance(partition, Mapping)):
+                raise ValueError(f"not a partition: {partition!r}")
+            return Part(path, rows, size, sha256, None if partition is None else MappingProxyType({**partition}))
         case _:
             raise ValueError(f"not a part: {document!r}")
 

@@ -62,15 +62,25 @@ class Store:
             raise disk.unusable(root, "open the store", PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
         return cls(root)
 
-    def stage(self, table: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Candidate:
-        """Writes rows to staging, synced and visible to nobody. Errors as `writer.write_parts`; what was staged
-        is removed when any is raised, by `batches` too."""
-        from .writer import write_parts
+    def stage(
+        self,
+        table: str,
+        schema: pa.Schema,
+        batches: Iterable[pa.RecordBatch],
+        *,
+        partition_by: tuple[str, ...] = (),
+    ) -> Candidate:
+        """Writes rows to staging, synced and visible to nobody. Rows come ordered by the columns `partition_by`,
+        whose values no part mixes. Errors as `writer.write_parts`; what was staged is removed when any is raised,
+        by `batches` too."""
+        from .writer import Layout, write_parts
 
         directory = under(self.root, self._staging / f"{table_name(table)}-{secrets.token_hex(8)}")
         disk.make_directory(directory)
         try:
-            return Candidate(table, directory, write_parts(directory, schema, batches))
+            return Candidate(
+                table, directory, write_parts(directory, schema, batches, Layout(partition_by=partition_by))
+            )
         except BaseException:
             with suppress(StrataError):  # the first fault is the one to report
                 disk.remove_directory(directory)

@@ -18,12 +18,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ..diagnostics import Diagnostic, StrataError
 from . import digest
 from .arrow_schema import stored_schema
 from .digest import BLOCK_ROWS
+from .document import JSON, spelled
 from .files import LOCAL, Files
 from .manifest import ColumnStatistics, Part
 from .statistics import of_columns
@@ -32,6 +34,8 @@ PART_BLOCKS = 8
 """Blocks of a part at most: 1,048,576 rows."""
 PART_BYTES = 128 * 1024 * 1024
 """A part ends with the block that brings it to this size in memory."""
+MOST_PARTITIONS = 10_000
+"""Values of the columns that a table is laid out by: each is a file at least."""
 _WAITING_PARTS = 2
 """Parts that may wait for the disk while another one arrives: the bound on memory."""
 _SETTINGS = MappingProxyType(
@@ -89,11 +93,13 @@ class _Digested:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How parts are laid out for those who search in them: rows of a row group, and the columns that get a Bloom
-    filter (one a row group) that is wrong about an absent value in one of a hundred cases."""
+    """How parts are laid out for those who search in them: rows of a row group, the columns that get a Bloom
+    filter (one a row group) that is wrong about an absent value in one of a hundred cases, and the columns whose
+    values no part mixes; rows come ordered by those."""
 
     group_rows: int = BLOCK_ROWS
     bloom_columns: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
 
     def settings(self, rows: int) -> dict[str, object]:
         """Settings of the Parquet writer for a part of `rows` rows."""
@@ -124,13 +130,15 @@ def write_parts(
     digested: list[Future[_Digested]] = []
     with ThreadPoolExecutor(_THREADS, thread_name_prefix="strata-write") as pool:
         try:
-            for blocks in _parts(_blocks(stored, batches), stored):
-                encoded.append(pool.submit(_encode, directory, len(encoded), stored, blocks, layout, files))
-                digested.append(pool.submit(_digest, stored, blocks))
-                del blocks  # the futures hold it now, and only until they are done
-                if len(encoded) > _WAITING_PARTS:
-                    encoded[-1 - _WAITING_PARTS].result()
-                    digested[-1 - _WAITING_PARTS].result()
+            for cut in _cut(_blocks(stored, batches), stored, layout.partition_by):
+                if cut.blocks:
+                    encoded.append(pool.submit(_encode, directory, len(encoded), stored, cut, layout, files))
+                if cut.digested:
+                    digested.append(pool.submit(_digest, stored, cut.digested))
+                del cut  # the futures hold it now, and only until they are done
+                for waiting in (encoded, digested):
+                    if len(waiting) > _WAITING_PARTS:
+                        waiting[-1 - _WAITING_PARTS].result()
             written = [future.result() for future in encoded]
             contents = [future.result() for future in digested]
         except BaseException:
@@ -189,6 +197,70 @@ def _parts(blocks: Iterator[pa.RecordBatch], stored: pa.Schema) -> Iterator[list
         yield part or [pa.RecordBatch.from_pylist([], stored)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """What goes to the threads at once: the rows of one part, and blocks to digest. Where parts end at the values of
+    `partition`, blocks go on over their ends, so that the digest is one of rows and not of files."""
+
+    blocks: Sequence[pa.RecordBatch]
+    digested: Sequence[pa.RecordBatch]
+    partition: Mapping[str, JSON] | None = None
+
+
+def _cut(blocks: Iterator[pa.RecordBatch], stored: pa.Schema, by: tuple[str, ...]) -> Iterator[_Cut]:
+    if not by:
+        yield from (_Cut(part, part) for part in _parts(blocks, stored))
+        return
+    partitions = 0
+    held: list[pa.RecordBatch] = []
+    current: tuple[object, ...] | None = None
+    room = PART_BYTES
+    for block in blocks:
+        yield _Cut((), (block,))
+        for piece, values in _runs(block, by):
+            if held and (values != current or room <= 0):
+                yield _Cut(held, (), _named(by, current))
+                held, room = [], PART_BYTES
+            if values != current:
+                partitions += 1
+                if partitions > MOST_PARTITIONS:
+                    raise _too_many(by)
+            current = values
+            held.append(piece)
+            room -= sum(digest.size(column) for column in piece.columns)
+    if current is None:
+        empty = [pa.RecordBatch.from_pylist([], stored)]
+        yield _Cut(empty, empty)
+    else:
+        yield _Cut(held, (), _named(by, current))
+
+
+def _runs(block: pa.RecordBatch, by: tuple[str, ...]) -> Iterator[tuple[pa.RecordBatch, tuple[object, ...]]]:
+    """The stretches of a block in which the columns `by` stay the same, with their values."""
+    changes = None
+    for name in by:
+        column = block.column(name)
+        left, right = column.slice(0, len(column) - 1), column.slice(1)
+        differs = pc.or_(pc.fill_null(pc.not_equal(left, right), False), pc.xor(left.is_null(), right.is_null()))
+        changes = differs if changes is None else pc.or_(changes, differs)
+    ends = [*(i + 1 for i in pc.indices_nonzero(changes).to_pylist()), block.num_rows]
+    start = 0
+    for end in ends:
+        yield block.slice(start, end - start), tuple(block.column(name)[start].as_py() for name in by)
+        start = end
+
+
+def _named(by: tuple[str, ...], values: tuple[object, ...] | None) -> Mapping[str, JSON]:
+    assert values is not None
+    return MappingProxyType(dict(zip(by, map(spelled, values), strict=True)))
+
+
+def _too_many(by: tuple[str, ...]) -> StrataError:
+    message = f"the columns {', '.join(by)} have more than {MOST_PARTITIONS:,} values, each of which would be a file"
+    fix = "lay the table out by a coarser column, such as a month instead of an instant"
+    return StrataError(Diagnostic("E090", message, fix=fix))
+
+
 def _joined(stored: pa.Schema, pieces: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """The pieces' rows as one block: encoder and digest must not see where the batches ended."""
     if len(pieces) == 1:
@@ -238,23 +310,21 @@ def _nested_null(cause: pa.ArrowInvalid, column: str | None = None) -> StrataErr
     return StrataError(Diagnostic("E081", message, fix=_NULL_FIX, field_path=column))
 
 
-def _encode(
-    directory: Path, number: int, stored: pa.Schema, blocks: Sequence[pa.RecordBatch], layout: Layout, files: Files
-) -> _Encoded:
+def _encode(directory: Path, number: int, stored: pa.Schema, cut: _Cut, layout: Layout, files: Files) -> _Encoded:
     """Encodes a part in memory, so that its bytes are hashed without reading them back, and writes it."""
     name = f"part-{number:05d}.parquet"
-    rows = sum(block.num_rows for block in blocks)
+    rows = sum(block.num_rows for block in cut.blocks)
     sink = pa.BufferOutputStream()
     try:
         with pq.ParquetWriter(sink, stored, **layout.settings(rows)) as writer:
-            for block in blocks:
+            for block in cut.blocks:
                 writer.write_batch(block, row_group_size=layout.group_rows)
     except pa.ArrowInvalid as cause:
         raise _nested_null(cause) from cause
     content = sink.getvalue()
     files.put(directory / name, memoryview(content))
     footer = pq.read_metadata(pa.BufferReader(content))
-    return _Encoded(Part(name, rows, content.size, hashlib.sha256(content).hexdigest()), footer)
+    return _Encoded(Part(name, rows, content.size, hashlib.sha256(content).hexdigest(), cut.partition), footer)
 
 
 def _digest(stored: pa.Schema, blocks: Sequence[pa.RecordBatch]) -> _Digested:

@@ -86,3 +86,14 @@ def test_no_batch_is_read_beyond_the_last_row_that_is_asked_for():
 
     stream = pa.RecordBatchReader.from_batches(pa.schema({"x": pa.int64()}), batches())
     assert list(rows_of(stream, 3)) == [{"x": 1}, {"x": 2}, {"x": 3}]
+
+
+def test_a_partition_alone(cli):
+    cli.edit("models/paid.strata", "  from sales\n", "  from sales\n  partition_by: [country]\n")
+    cli("apply", "paid")
+    ran = cli("show", "paid", "--partition", "country=MX", "--format", "csv")
+    assert (ran.code, ran.out) == (0, "id,country,amount\n2,MX,2.50\n")
+    assert cli("show", "paid", "--partition", "country=FR", "--format", "csv").out == "id,country,amount\n"
+    assert cli("show", "paid", "--partition", "id=1").code == 2
+    ran = cli("show", "paid", "--partition", "country")
+    assert (ran.code, ran.clean) == (2, True)

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.store import ColumnStatistics, writer
-from strata_core.store.writer import digest_of, write_parts
+from strata_core.store.writer import Layout, digest_of, write_parts
 
 SCHEMA = pa.schema(
     [
@@ -260,3 +260,60 @@ def test_a_block_beyond_two_gigabytes_of_text_is_refused(tmp_path: Path, monkeyp
         write_parts(tmp_path, one.schema, [*one.to_batches(), *one.to_batches()])
     assert refusal(error).code == "E080"
     assert refusal(error).message == "4 rows of column s hold more than 2 GiB"
+
+
+def test_parts_mix_no_values_of_the_columns_that_a_table_is_laid_out_by(tmp_path: Path) -> None:
+    day = [date(2024, 1, 1)] * 3 + [date(2024, 1, 2)] * 2 + [None] * 2
+    table = pa.table({"day": day, "kind": ["a", "a", "b", "a", "a", "a", None], "n": range(7)})
+    schema, batches = arriving(table)
+    cut = [piece for batch in batches for piece in (batch.slice(0, 2), batch.slice(2, 3), batch.slice(5))]
+    written = write_parts(tmp_path, schema, cut, Layout(partition_by=("day", "kind")))
+    assert [(p.path, p.rows, dict(p.partition or {})) for p in written.parts] == [
+        ("part-00000.parquet", 2, {"day": "2024-01-01", "kind": "a"}),
+        ("part-00001.parquet", 1, {"day": "2024-01-01", "kind": "b"}),
+        ("part-00002.parquet", 2, {"day": "2024-01-02", "kind": "a"}),
+        ("part-00003.parquet", 1, {"day": None, "kind": "a"}),
+        ("part-00004.parquet", 1, {"day": None, "kind": None}),
+    ]
+    assert [row["n"] for row in pq.read_table([tmp_path / p.path for p in written.parts]).to_pylist()] == [*range(7)]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 2)), max_size=30), st.integers(1, 7))
+def test_law_how_a_table_is_laid_out_does_not_change_its_digest(rows: list[tuple[str | None, int]], size: int) -> None:
+    ordered = sorted(rows, key=lambda r: (r[0] is None, r[0] or "", r[1]))
+    schema = pa.schema([("k", pa.string()), ("n", pa.int64())])
+    whole = pa.RecordBatch.from_pylist([{"k": k, "n": n} for k, n in ordered], schema)
+    pieces = [whole.slice(at, size) for at in range(0, len(ordered), size)]
+    with TemporaryDirectory() as one, TemporaryDirectory() as other, TemporaryDirectory() as third:
+        plain = write_parts(Path(one), schema, pieces)
+        parted = write_parts(Path(other), schema, pieces, Layout(partition_by=("k",)))
+        again = write_parts(Path(third), schema, [whole], Layout(partition_by=("k",)))
+        assert (plain.digest, plain.columns, dict(plain.statistics)) == (
+            parted.digest,
+            parted.columns,
+            dict(parted.statistics),
+        )
+        assert parted.parts == again.parts
+        assert len({str(p.partition) for p in parted.parts}) == len(parted.parts)
+
+
+def test_a_table_without_rows_has_no_partitions(tmp_path: Path) -> None:
+    written = write_parts(tmp_path, pa.schema([("k", pa.string())]), [], Layout(partition_by=("k",)))
+    assert [(p.rows, p.partition) for p in written.parts] == [(0, None)]
+
+
+def test_partitions_are_cut_where_they_grow_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "PART_BYTES", 20)
+    schema, batches = arriving(pa.table({"k": ["a"] * 4 + ["b"], "n": range(5)}))
+    pieces = [batch.slice(at, 1) for batch in batches for at in range(5)]
+    monkeypatch.setattr(writer, "BLOCK_ROWS", 1)
+    parts = write_parts(tmp_path, schema, pieces, Layout(partition_by=("k",))).parts
+    assert [(p.rows, dict(p.partition or {})) for p in parts] == [(2, {"k": "a"}), (2, {"k": "a"}), (1, {"k": "b"})]
+
+
+def test_too_many_partitions_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "MOST_PARTITIONS", 3)
+    with pytest.raises(StrataError) as error:
+        write_parts(tmp_path, *arriving(pa.table({"k": range(4)})), Layout(partition_by=("k",)))
+    assert [d.code for d in error.value.diagnostics] == ["E090"]
