@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledProject
 from ..contract.report import MASKED
-from ..diagnostics import StrataError
+from ..diagnostics import Diagnostic, StrataError
 from ..frozen import dataclass
 from ..store.artifacts import Artifact
 from ..store.document import JSON
