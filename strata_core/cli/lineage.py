@@ -10,6 +10,7 @@ import click
 from ..planning.lineage import project_lineage
 from ..planning.project import Project
 from .exits import CLEAN
+from .progress import Progress
 from .report import colored, format_option, on_project, tell
 
 FORMATS = ("text", "json", "mermaid", "dot", "openlineage")
@@ -30,7 +31,8 @@ def lineage_command(project: Project, what: str | None, up: bool, depth: int | N
     from ..lineage import drawing, exchange, openlineage
     from ..lineage.selection import Way, find, project_models, select
 
-    found = project_lineage(project)
+    with Progress("reading lineage", quiet=format_ == "json"):
+        found = project_lineage(project)
     graph, name = found.graph, found.project
     start = find(graph, name, what) if what is not None else project_models(graph, name)
     asked_one = what is not None and len(start) == 1

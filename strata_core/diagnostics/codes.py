@@ -129,6 +129,7 @@ CODES = MappingProxyType(
         "W005": "join is not used",
         "W006": "order is not kept",
         "W010": "function is never called",
+        "W030": "lineage of a dbt model is not known whole",
         "W090": "allowance of no use",
         # W1xx contracts
         "W110": "columns that the contract does not name",

@@ -6,7 +6,7 @@ no change. Each change names what it reaches, `Down(m, c)` on the side before: t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from .graph import LineageGraph, Reach, lineage_graph
 from .matching import Matching, Pair, columns_of, match
 from .rules import MEANINGS, Meaning
 from .table_changes import table_changes
-from .tables import ColumnId, TableId, project_tables
+from .tables import ColumnId, Table, TableId, project_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +101,13 @@ class LineageDiff:
         return sum(f.impact is impact for f in self.findings)
 
 
-def diff_projects(before: Side, after: Side, project: str) -> LineageDiff:
-    """The diff from `before` to `after` of the project of that name."""
+def diff_projects(before: Side, after: Side, project: str, around: Sequence[Table] = ()) -> LineageDiff:
+    """The diff from `before` to `after` of the project of that name; `around` are tables of others that read it."""
     matching = match(before.compiled, after.compiled)
     uncompared = _uncompared(before.compiled, after.compiled)
     findings = [f for f in _findings(matching, before, after) if f.table not in uncompared]
-    graphs = [lineage_graph(project_tables(project, side.compiled)) for side in (before, after)]
-    states = _States(findings, after.compiled, {p.before.name: p.after.name for p in matching.pairs})
+    graphs = [lineage_graph(project_tables(project, side.compiled), around) for side in (before, after)]
+    states = _States(project, findings, after.compiled, {p.before.name for p in matching.pairs})
     reached = [replace(f, consumers=tuple(_consumers(f, graphs[0], project, states))) for f in findings]
     return LineageDiff(project, tuple(reached), uncompared, *graphs)
 
@@ -155,18 +155,20 @@ def _follows(pair: Pair, column: str, touched: set[tuple[str, str]]) -> tuple[tu
 
 
 class _States:
-    """How the tables before stand on the side after."""
+    """How the tables before stand on the side after; those of others are as they are."""
 
-    def __init__(self, findings: Iterable[Finding], after: CompiledProject, names: Mapping[str, str]) -> None:
+    def __init__(self, project: str, findings: Iterable[Finding], after: CompiledProject, kept: set[str]) -> None:
+        self._project, self._after, self._kept = project, after, kept
         self._changed = {f.table for f in findings}
-        self._after, self._names = after, names
 
-    def of(self, table: str) -> State:
-        if table in self._after.broken:
+    def of(self, table: TableId) -> State:
+        if table.project != self._project:
+            return State.UNTOUCHED
+        if table.name in self._after.broken:
             return State.BROKEN
-        if table not in self._names:
+        if table.name not in self._kept:
             return State.GONE
-        return State.CHANGED if table in self._changed else State.UNTOUCHED
+        return State.CHANGED if table.name in self._changed else State.UNTOUCHED
 
 
 def _consumers(finding: Finding, graph: LineageGraph, project: str, states: _States) -> Iterator[Consumer]:
@@ -200,7 +202,7 @@ WHOLE = frozenset(
 def _reached(reach: Reach, start: set[TableId | ColumnId], graph: LineageGraph, states: _States) -> Iterator[Consumer]:
     def consumer(table: TableId, column: str | None, how: str, direct: bool) -> Consumer:
         known = graph.tables.get(table)
-        return Consumer(table, column, how, direct, known.owner if known else None, states.of(table.name))
+        return Consumer(table, column, how, direct, known.owner if known else None, states.of(table))
 
     for value in reach.values:
         yield consumer(value.to.table, value.to.column, value.transform.value, value.origin in start)

@@ -38,6 +38,7 @@ DECIDES: Mapping[Role, str] = {
     Role.WINDOW: "windowed",
     Role.CONDITIONAL: "conditional",
     Role.EXPAND: "expanded",
+    Role.READ: "read somehow",
 }
 """What is said of a table for each role of a column that shapes its rows (Seed 0 §4 rules 4 and 5)."""
 

@@ -34,8 +34,9 @@ INDIRECT: Mapping[Role, str] = {
     Role.SORT: "SORT",
     Role.WINDOW: "WINDOW",
     Role.CONDITIONAL: "CONDITIONAL",
+    Role.READ: "FILTER",
 }
-"""An `expand` joins each row with the elements of its array."""
+"""An `expand` joins each row with the elements of its array; what could not be traced may at least choose rows."""
 
 
 def events(graph: LineageGraph, tables: Iterable[TableId], now: datetime) -> Iterator[dict[str, Any]]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean
+from ..digests import digest
 from ..frozen import dataclass
 from .config import DbtConfig
 
@@ -54,6 +55,34 @@ def read_manifest(root: Path, config: DbtConfig) -> DbtManifest:
         fix = "run `dbt build` (or `dbt parse`) first, or set `[dbt] manifest` in strata.toml"
         raise StrataError(Diagnostic("E030", f"there is no dbt manifest at `{config.manifest}`", fix=fix)) from None
     return _read(path, root, config, status.st_mtime_ns, status.st_size)
+
+
+@dataclass(frozen=True, slots=True)
+class DbtDocuments:
+    """The manifest as dbt wrote it, and `catalog.json` beside it where `dbt docs generate` made one."""
+
+    manifest: Mapping[str, Any]
+    catalog: Mapping[str, Any] | None
+    digest: bytes
+
+
+def read_documents(root: Path, config: DbtConfig) -> DbtDocuments | None:
+    """dbt's documents whole; `None` where there is no manifest. Raises `StrataError` E033 where they are damaged."""
+    path = root / config.manifest
+    if not path.is_file():
+        return None
+    beside = path.with_name("catalog.json")
+    contents = path.read_bytes(), beside.read_bytes() if beside.is_file() else b""
+    try:
+        manifest = json.loads(contents[0])
+        catalog = json.loads(contents[1]) if contents[1] else None
+        for group in ("nodes", "sources"):
+            if not all(isinstance(node, dict) for node in manifest[group].values()):
+                raise TypeError(f"a member of `{group}` is no object")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        message = f"`{config.manifest}` or its catalog is not what dbt writes: {type(error).__name__}: {error}"
+        raise StrataError(Diagnostic("E033", message, fix="run `dbt parse` to write it again")) from None
+    return DbtDocuments(manifest, catalog, digest(*contents))
 
 
 @lru_cache(maxsize=4)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..analysis.compiled import CompiledProject
-from ..diagnostics import Diagnostic
-from ..frozen import dataclass
+from ..diagnostics import Diagnostic, Severity, StrataError
+from ..frozen import dataclass, replace
 from ..lineage.diff import LineageDiff, Side, diff_projects
 from ..lineage.graph import LineageGraph, lineage_graph
-from ..lineage.tables import project_tables
+from ..lineage.tables import Table, project_tables
+from . import cache
 from .cache import uncollected
+from .config import find_project
+from .dbt import read_documents
 from .git_revisions import GitRevision, open_range
 from .project import Project, compile_, keep_compilation, kept_compilation
 from .promised import promised
@@ -29,12 +32,45 @@ class ProjectLineage:
 
 
 def project_lineage(project: Project) -> ProjectLineage:
-    """The lineage of `project`, compiled."""
+    """The lineage of `project`, compiled, and of the dbt models that it reads and that read it."""
     compiled = compile_(project)
     name = project.config.name
     with uncollected():
-        graph = lineage_graph(project_tables(name, compiled))
-    return ProjectLineage(graph, name, tuple(sorted(compiled.broken)))
+        around, missing = _dbt(project, compiled)
+        graph = lineage_graph(project_tables(name, compiled), around)
+    return ProjectLineage(graph, name, tuple(sorted(compiled.broken)), missing)
+
+
+def _dbt(project: Project, compiled: CompiledProject) -> tuple[tuple[Table, ...], tuple[Diagnostic, ...]]:
+    """The tables of the project's dbt manifest, as it lies there now, and what could not be read or traced of them.
+
+    Kept by content: SQL takes long to parse.
+    """
+    try:
+        documents = read_documents(project.root, project.config.dbt)
+    except StrataError as error:
+        return (), tuple(replace(d, severity=Severity.WARNING) for d in error.diagnostics)
+    if documents is None:
+        return (), _no_manifest(project, compiled)
+    columns = {name: model.written.schema.names for name, model in compiled.models.items()}
+    key = cache.content_key("dbt-lineage", documents.digest, repr(sorted(columns.items())).encode())
+    kept = cache.load(key)
+    if isinstance(kept, tuple):
+        return kept
+    from ..lineage.dbt import dbt_tables  # loads sqlglot
+
+    found: list[Diagnostic] = []
+    made = (dbt_tables(documents.manifest, documents.catalog, columns, found.append), tuple(found))
+    cache.save(key, made)
+    return made
+
+
+def _no_manifest(project: Project, compiled: CompiledProject) -> tuple[Diagnostic, ...]:
+    if not any(source.resource.kind == "dbt" for source in compiled.sources.values()):
+        return ()
+    message = f"there is no dbt manifest at `{project.config.dbt.manifest}`: lineage ends at the `dbt:` sources"
+    fix = "run `dbt compile`, or set `[dbt] manifest` in strata.toml"
+    return (Diagnostic("E030", message, severity=Severity.WARNING, fix=fix),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +92,8 @@ def revision_diff(written: str, folder: Path) -> RevisionDiff:
     before, after = open_range(written, folder)
     with uncollected():
         old, new = _compiled(before.project, after.project)
-        diff = diff_projects(_side(old), _side(new), after.project.config.name)
+        around, _ = _dbt(replace(after.project, root=find_project(folder) or folder), old)
+        diff = diff_projects(_side(old), _side(new), after.project.config.name, around)
     return RevisionDiff(before, after, diff, _errors(old), _errors(new))
 
 

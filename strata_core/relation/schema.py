@@ -38,7 +38,10 @@ class Origin:
 
 
 class Role(StrEnum):
-    """Why a relation reads a column without passing its value on: the row-shaping edges of lineage."""
+    """Why a relation reads a column without passing its value on: the row-shaping edges of lineage.
+
+    `READ` is said of SQL that could not be traced: that the column's table is read is all that is known.
+    """
 
     FILTER = "filter"
     JOIN = "join"
@@ -47,6 +50,7 @@ class Role(StrEnum):
     WINDOW = "window"
     CONDITIONAL = "conditional"
     EXPAND = "expand"
+    READ = "read"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
 
 def test_a_column_upwards(cli):
     ran = cli("lineage", "totals.total")
@@ -48,3 +52,68 @@ def test_models_with_errors_are_named_and_the_rest_is_shown(cli):
     assert ran.code == 0
     assert "sales.amount" in ran.out
     assert ran.err == "left out, for they have errors (`strata check`): totals\n"
+
+
+DBT = """\
+source staged(dbt: "stg") { columns: { id: int64 primary_key } }
+model kept { from staged }
+"""
+MANIFEST = {
+    "metadata": {"adapter_type": "duckdb"},
+    "nodes": {
+        "model.p.stg": {
+            "resource_type": "model",
+            "name": "stg",
+            "compiled_code": 'select raw_id as id from "db"."main"."raw"',
+            "depends_on": {"nodes": ["source.p.in.raw"]},
+        }
+    },
+    "sources": {
+        "source.p.in.raw": {
+            "resource_type": "source",
+            "name": "raw",
+            "source_name": "in",
+            "relation_name": '"db"."main"."raw"',
+        }
+    },
+}
+
+
+def test_lineage_goes_on_into_dbt_and_says_what_is_inferred(cli):
+    cli.write("models/dbt.strata", DBT)
+    cli.write("dbt_project/target/manifest.json", json.dumps(MANIFEST))
+    assert cli("lineage", "kept.id").out.splitlines() == [
+        "kept.id  int64 nonnull",
+        "└─ passthrough  staged.id  int64 nonnull",
+        "   └─ passthrough  dbt:stg.id",
+        "      └─ passthrough inferred  dbt:in.raw.raw_id",
+    ]
+    assert "kept.id" in cli("lineage", "dbt:in.raw.raw_id", "--down").out
+
+
+def test_without_a_manifest_lineage_ends_at_the_source_and_says_so(cli):
+    cli.write("models/dbt.strata", DBT)
+    ran = cli("lineage", "kept.id")
+    assert ran.code == 0
+    assert "staged.id" in ran.out
+    assert "warning[E030]: there is no dbt manifest" in ran.err
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"nodes": {"a": 1}, "sources": {}}', '{"nodes": []}'])
+def test_a_manifest_that_is_damaged_is_told_and_nothing_else_is_lost(cli, text):
+    cli.write("models/dbt.strata", DBT)
+    cli.write("dbt_project/target/manifest.json", text)
+    ran = cli("lineage", "kept.id")
+    assert ran.code == 0
+    assert "staged.id" in ran.out
+    assert "warning[E033]" in ran.err
+    assert ran.clean
+
+
+def test_sql_that_cannot_be_traced_is_told(cli):
+    lost = json.loads(json.dumps(MANIFEST))
+    lost["nodes"]["model.p.stg"]["compiled_code"] = "select nothing from from"
+    cli.write("models/dbt.strata", DBT)
+    cli.write("dbt_project/target/manifest.json", json.dumps(lost))
+    ran = cli("lineage", "kept.id")
+    assert (ran.code, "warning[W030]: the columns of dbt model `stg`" in ran.err) == (0, True)
