@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from ..frozen import dataclass, field
+from .shape import Rule, Shape
 
 SEMVER = (
     r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)"
@@ -17,23 +18,23 @@ SEMVER = (
 )
 WORD = r"[a-z][a-z0-9_]*"
 
-ProductId = Annotated[str, Field(pattern=rf"^{WORD}\.{WORD}$", max_length=128, examples=["flights.punctuality"])]
-Word = Annotated[str, Field(pattern=rf"^{WORD}$", max_length=64, examples=["flights"])]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", max_length=128, examples=["carrier_month"])]
-AssetId = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=128, examples=["carrier_month"])]
-ColumnName = Annotated[str, Field(min_length=1, max_length=128, examples=["flight_id"])]
-Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
-Label = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=64, examples=["confidential"])]
-SemVer = Annotated[str, Field(pattern=SEMVER, examples=["1.0.0"])]
-Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples=["2026-12-31"])]
+ProductId = Annotated[str, Rule(pattern=rf"^{WORD}\.{WORD}$", maxLength=128, examples=["flights.punctuality"])]
+Word = Annotated[str, Rule(pattern=rf"^{WORD}$", maxLength=64, examples=["flights"])]
+Name = Annotated[str, Rule(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", maxLength=128, examples=["carrier_month"])]
+AssetId = Annotated[str, Rule(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", maxLength=128, examples=["carrier_month"])]
+ColumnName = Annotated[str, Rule(minLength=1, maxLength=128, examples=["flight_id"])]
+Text = Annotated[str, Rule(minLength=1, pattern=r"\S")]
+Label = Annotated[str, Rule(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", maxLength=64, examples=["confidential"])]
+SemVer = Annotated[str, Rule(pattern=SEMVER, examples=["1.0.0"])]
+Day = Annotated[str, Rule(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples=["2026-12-31"])]
 Duration = Annotated[
-    str, Field(pattern=r"^([1-9][0-9]{0,8}(s|min|h|d|w)|hourly|daily|weekly|monthly)$", examples=["24h"])
+    str, Rule(pattern=r"^([1-9][0-9]{0,8}(s|min|h|d|w)|hourly|daily|weekly|monthly)$", examples=["24h"])
 ]
 ColumnRef = Annotated[
     str,
-    Field(
+    Rule(
         pattern=rf"^({WORD}\.{WORD}/)?[A-Za-z_][A-Za-z0-9_-]*\.[^/]+$",
-        max_length=400,
+        maxLength=400,
         examples=["flight_legs.flight_id", "flights.operations/flight_legs.flight_id"],
     ),
 ]
@@ -49,12 +50,7 @@ LawfulBasis = Literal[
 ApprovalKind = Literal["owner", "governance"]
 
 
-class Shape(BaseModel):
-    """What all parts have in common: no other fields, and no change after construction."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-
+@dataclass(frozen=True, slots=True)
 class Owner(Shape):
     """Who answers for the product."""
 
@@ -65,6 +61,7 @@ class Owner(Shape):
     """Who may approve a breaking change or a weaker classification."""
 
 
+@dataclass(frozen=True, slots=True)
 class Usage(Shape):
     """What the product is meant for, and what it must not be used for."""
 
@@ -72,10 +69,11 @@ class Usage(Shape):
     prohibited: tuple[Text, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class DerivedFrom(Shape):
     """Which columns a column is made of, and whether that lowers its classification."""
 
-    columns: Annotated[tuple[ColumnRef, ...], Field(min_length=1)]
+    columns: Annotated[tuple[ColumnRef, ...], Rule(minItems=1)]
     transformation: Text | None = None
     """What is done with them, such as `salted hash` or `count over at least ten people`."""
     lowers_classification: bool = False
@@ -84,11 +82,12 @@ class DerivedFrom(Shape):
     """One of the owner's approvers."""
 
 
+@dataclass(frozen=True, slots=True)
 class ColumnContract(Shape):
     """A column: the annotations of the Strata language, and what it is derived from."""
 
     name: ColumnName
-    type: Annotated[str, Field(min_length=1, max_length=4000, examples=["decimal(10,2)"])] | None = None
+    type: Annotated[str, Rule(minLength=1, maxLength=4000, examples=["decimal(10,2)"])] | None = None
     """A Strata type: `int64`, `string`, `decimal(10,2)`, `money(EUR)`, `array(string)`, …"""
     description: Text | None = None
     nullable: bool | None = None
@@ -97,9 +96,9 @@ class ColumnContract(Shape):
     primary_key: bool | None = None
     protected: bool | None = None
     """Consumers rely on this column: touching it breaks them."""
-    enum: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    enum: Annotated[tuple[str, ...], Rule(minItems=1)] | None = None
     classification: Label | None = None
-    mask: Annotated[str, Field(pattern=r"^(hash|null|drop|partial|partial\([1-9][0-9]?\))$")] | None = None
+    mask: Annotated[str, Rule(pattern=r"^(hash|null|drop|partial|partial\([1-9][0-9]?\))$")] | None = None
     """What readers without clearance see: `hash`, `null`, `drop` or `partial(4)`."""
     partition_by: bool | None = None
     freshness: Duration | None = None
@@ -107,6 +106,7 @@ class ColumnContract(Shape):
     derived_from: DerivedFrom | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class AssetFreshness(Shape):
     """How old an asset may be: its latest value of `column`, or its last run where none is named."""
 
@@ -114,6 +114,7 @@ class AssetFreshness(Shape):
     column: ColumnName | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Asset(Shape):
     """A table that the product offers."""
 
@@ -133,6 +134,7 @@ class Asset(Shape):
     columns: tuple[ColumnContract, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class Entity(Shape):
     """A thing of the world that rows tell of, and the columns that identify it."""
 
@@ -141,6 +143,7 @@ class Entity(Shape):
     keys: tuple[ColumnRef, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class Measure(Shape):
     """A quantity with its unit; an amount of money has a currency."""
 
@@ -148,11 +151,12 @@ class Measure(Shape):
     column: ColumnRef | None = None
     description: Text | None = None
     unit: Text | None = None
-    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$", examples=["EUR"])] | None = None
+    currency: Annotated[str, Rule(pattern=r"^[A-Z]{3}$", examples=["EUR"])] | None = None
     aggregation: Literal["sum", "avg", "min", "max", "count", "count_distinct", "none"] | None = None
     """How the measure may be rolled up."""
 
 
+@dataclass(frozen=True, slots=True)
 class Semantics(Shape):
     """What a row stands for."""
 
@@ -163,6 +167,7 @@ class Semantics(Shape):
     measures: tuple[Measure, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class Freshness(Shape):
     """The greatest age of the product as a whole."""
 
@@ -171,51 +176,57 @@ class Freshness(Shape):
     """When it is expected to be made, in words or as cron."""
 
 
+@dataclass(frozen=True, slots=True)
 class SqlTest(Shape):
     """One read-only SELECT over the product's assets that returns the rows that are wrong: none is a pass."""
 
     id: Name
     kind: Literal["sql"]
     severity: TestSeverity
+    sql: Text
     asset: AssetId | None = None
     description: Text | None = None
-    sql: Text
     dialect: Word | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class DbtTest(Shape):
     """A test of the dbt project, by its name or unique id in the manifest."""
 
     id: Name
     kind: Literal["dbt"]
     severity: TestSeverity
+    ref: Text
     asset: AssetId | None = None
     description: Text | None = None
-    ref: Text
 
 
+@dataclass(frozen=True, slots=True)
 class NotNull(Shape):
     """No null in the columns."""
 
     type: Literal["not_null"]
-    columns: Annotated[tuple[ColumnName, ...], Field(min_length=1)]
+    columns: Annotated[tuple[ColumnName, ...], Rule(minItems=1)]
 
 
+@dataclass(frozen=True, slots=True)
 class Unique(Shape):
     """No two rows agree on all of the columns."""
 
     type: Literal["unique"]
-    columns: Annotated[tuple[ColumnName, ...], Field(min_length=1)]
+    columns: Annotated[tuple[ColumnName, ...], Rule(minItems=1)]
 
 
+@dataclass(frozen=True, slots=True)
 class AcceptedValues(Shape):
     """Every value that is not null is one of `values`."""
 
     type: Literal["accepted_values"]
     column: ColumnName
-    values: Annotated[tuple[str | int | float | bool, ...], Field(min_length=1)]
+    values: Annotated[tuple[str | int | float | bool, ...], Rule(minItems=1)]
 
 
+@dataclass(frozen=True, slots=True)
 class Range(Shape):
     """Every value that is not null lies between `min` and `max`, both included; one of them may be absent.
 
@@ -228,6 +239,7 @@ class Range(Shape):
     max: float | int | str | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Regex(Shape):
     """Every value that is not null matches `pattern` as a whole."""
 
@@ -236,14 +248,16 @@ class Regex(Shape):
     pattern: Text
 
 
+@dataclass(frozen=True, slots=True)
 class RowCount(Shape):
     """The table has between `min` and `max` rows, both included; one of them may be absent."""
 
     type: Literal["row_count"]
-    min: Annotated[int, Field(ge=0)] | None = None
-    max: Annotated[int, Field(ge=0)] | None = None
+    min: Annotated[int, Rule(minimum=0)] | None = None
+    max: Annotated[int, Rule(minimum=0)] | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class FreshnessCheck(Shape):
     """The latest value of `column` is at most `max_age` old."""
 
@@ -252,27 +266,30 @@ class FreshnessCheck(Shape):
     max_age: Duration
 
 
+@dataclass(frozen=True, slots=True)
 class Referential(Shape):
     """Every value of `columns` that is not null is found in the columns `to`, all of one asset."""
 
     type: Literal["referential"]
-    columns: Annotated[tuple[ColumnName, ...], Field(min_length=1)]
-    to: Annotated[tuple[ColumnRef, ...], Field(min_length=1)]
+    columns: Annotated[tuple[ColumnName, ...], Rule(minItems=1)]
+    to: Annotated[tuple[ColumnRef, ...], Rule(minItems=1)]
 
 
+@dataclass(frozen=True, slots=True)
 class Custom(Shape):
     """A condition in the Strata language that holds for every row."""
 
     type: Literal["custom"]
-    expression: Annotated[str, Field(min_length=1, max_length=4000, examples=["late <= flights"])]
+    expression: Annotated[str, Rule(minLength=1, maxLength=4000, examples=["late <= flights"])]
 
 
 Expectation = Annotated[
     NotNull | Unique | AcceptedValues | Range | Regex | RowCount | FreshnessCheck | Referential | Custom,
-    Field(discriminator="type"),
+    Rule(discriminator="type"),
 ]
 
 
+@dataclass(frozen=True, slots=True)
 class ExpectationTest(Shape):
     """An expectation about an asset's rows."""
 
@@ -280,13 +297,14 @@ class ExpectationTest(Shape):
     kind: Literal["expectation"]
     severity: TestSeverity
     asset: AssetId
-    description: Text | None = None
     expectation: Expectation
+    description: Text | None = None
 
 
-Test = Annotated[SqlTest | DbtTest | ExpectationTest, Field(discriminator="kind")]
+Test = Annotated[SqlTest | DbtTest | ExpectationTest, Rule(discriminator="kind")]
 
 
+@dataclass(frozen=True, slots=True)
 class Upstream(Shape):
     """What the product is made of: another product, or an asset outside of any product."""
 
@@ -297,12 +315,14 @@ class Upstream(Shape):
     description: Text | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Lineage(Shape):
     """Where the product's rows come from."""
 
     upstream: tuple[Upstream, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class Retention(Shape):
     """How long rows are kept."""
 
@@ -310,13 +330,15 @@ class Retention(Shape):
     basis: Text | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class MaskingIntent(Shape):
     """A column and what readers without clearance see of it."""
 
     column: ColumnRef
-    rule: Annotated[str, Field(pattern=r"^(hash|null|drop|partial|partial\([1-9][0-9]?\))$")]
+    rule: Annotated[str, Rule(pattern=r"^(hash|null|drop|partial|partial\([1-9][0-9]?\))$")]
 
 
+@dataclass(frozen=True, slots=True)
 class Governance(Shape):
     """What is intended; the policy engine enforces it."""
 
@@ -324,16 +346,17 @@ class Governance(Shape):
     """The least sensitive level that the product as a whole may be handled at."""
     retention: Retention | None = None
     masking: tuple[MaskingIntent, ...] = ()
-    residency: tuple[Annotated[str, Field(pattern=r"^[A-Z]{2,3}(-[A-Z0-9]{1,8})*$", examples=["EU"])], ...] = ()
+    residency: tuple[Annotated[str, Rule(pattern=r"^[A-Z]{2,3}(-[A-Z0-9]{1,8})*$", examples=["EU"])], ...] = ()
     lawful_basis: LawfulBasis | None = None
-    availability: Annotated[float, Field(gt=0, le=100)] | None = None
+    availability: Annotated[float, Rule(exclusiveMinimum=0, maximum=100)] | None = None
     """Percent of the time that the product can be read."""
 
 
+@dataclass(frozen=True, slots=True)
 class AgentConstraints(Shape):
     """What bounds an agent."""
 
-    row_limit: Annotated[int, Field(gt=0)] | None = None
+    row_limit: Annotated[int, Rule(exclusiveMinimum=0)] | None = None
     columns: tuple[ColumnRef, ...] = ()
     """Only these columns; empty means all."""
     max_classification: Label | None = None
@@ -343,11 +366,12 @@ class AgentConstraints(Shape):
     """A person approves each use."""
 
 
+@dataclass(frozen=True, slots=True)
 class AgentPermission(Shape):
     """What an agent may do with the product, for what."""
 
-    agent: Annotated[str, Field(pattern=r"^[A-Za-z0-9_*][A-Za-z0-9_.*:/@-]*$", max_length=128, examples=["analyst"])]
-    actions: Annotated[tuple[AgentAction, ...], Field(min_length=1)]
+    agent: Annotated[str, Rule(pattern=r"^[A-Za-z0-9_*][A-Za-z0-9_.*:/@-]*$", maxLength=128, examples=["analyst"])]
+    actions: Annotated[tuple[AgentAction, ...], Rule(minItems=1)]
     assets: tuple[AssetId, ...] = ()
     """Only these assets; empty means all."""
     purpose: Text | None = None
@@ -355,6 +379,7 @@ class AgentPermission(Shape):
     expires: Day | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Approval(Shape):
     """Somebody allowed a change; it holds as long as the change is the same (its fingerprint)."""
 
@@ -362,12 +387,13 @@ class Approval(Shape):
     by: Text
     at: Day
     changes: Annotated[
-        tuple[Annotated[str, Field(pattern=r"^[0-9a-f]{12,64}$", examples=["9f86d081884c"])], ...], Field(min_length=1)
+        tuple[Annotated[str, Rule(pattern=r"^[0-9a-f]{12,64}$", examples=["9f86d081884c"])], ...], Rule(minItems=1)
     ]
     """Fingerprints, as `contract-engine validate` prints them: twelve digits or more."""
     note: Text | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Rename(Shape):
     """A column that has another name now; with `alias` the old name still works."""
 
@@ -377,6 +403,7 @@ class Rename(Shape):
     alias: bool = False
 
 
+@dataclass(frozen=True, slots=True)
 class DeprecationWindow(Shape):
     """Until when the version before stays readable."""
 
@@ -384,6 +411,7 @@ class DeprecationWindow(Shape):
     sunset: Day
 
 
+@dataclass(frozen=True, slots=True)
 class Compatibility(Shape):
     """What goes with a change that breaks those who read the product."""
 
@@ -396,10 +424,9 @@ class Compatibility(Shape):
     """Declares that a new wording of the grain or the meaning says the same as before."""
 
 
+@dataclass(frozen=True, slots=True)
 class AuthoredContract(Shape):
     """A data product contract as its owner writes it."""
-
-    model_config = ConfigDict(title="Data product contract, authored, v0")
 
     apiVersion: Literal["strata/v0"]  # noqa: N815
     kind: Literal["DataProductContract"]
@@ -413,9 +440,9 @@ class AuthoredContract(Shape):
     """A layer of `strata.toml`: by default bronze, silver or gold."""
     domain: Word
     owner: Owner
+    assets: Annotated[tuple[Asset, ...], Rule(minItems=1)]
     purpose: Text | None = None
     usage: Usage | None = None
-    assets: Annotated[tuple[Asset, ...], Field(min_length=1)]
     semantics: Semantics | None = None
     freshness: Freshness | None = None
     tests: tuple[Test, ...] = ()
@@ -423,15 +450,14 @@ class AuthoredContract(Shape):
     governance: Governance | None = None
     agent_permissions: tuple[AgentPermission, ...] = ()
     compatibility: Compatibility | None = None
-    extensions: dict[str, Any] = Field(default_factory=dict)
+    extensions: dict[str, Any] = field(default_factory=dict)
     """Anything else: kept, shown, not interpreted."""
 
 
+@dataclass(frozen=True, slots=True)
 class Fragment(Shape):
     """Metadata beside an asset: it fills gaps of the contract of `product`, and never overwrites it (Seed 2,
     "Asset-Local Fragments"). It names its target: the product, or an asset of one by id or `ref`, or both."""
-
-    model_config = ConfigDict(title="Data product contract, fragment, v0")
 
     product: ProductId | None = None
     asset: Text | None = None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Diagnostic, Span
+from ..frozen import dataclass, field
 from .documents import Path, spell_path
 
-if TYPE_CHECKING:  # pydantic, which a caller that only shows findings needs not
+if TYPE_CHECKING:  # which a caller that only shows findings needs not
     from .authored import AuthoredContract
 
 
@@ -68,7 +68,7 @@ class Candidate:
         """The typed contract; only of a sound candidate."""
         from .authored import AuthoredContract
 
-        return AuthoredContract.model_validate(self.data)
+        return AuthoredContract.of(self.data)
 
     def span(self, path: Path) -> Span:
         """Where the value at `path` was written; of one that is absent, the nearest part around it."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..diagnostics import Diagnostic, Related, Report, Severity, Span
 from ..diagnostics.suggest import did_you_mean
+from ..frozen import dataclass
 from .candidate import Candidate, Provenance, SuggestedEdit, Tier
 from .documents import Document, Mark, Path, finding, item_name, value_at
 from .merge_rules import BY_PLACE, CANONICAL_ONLY, How, MergeRule, canonical
@@ -54,13 +54,13 @@ class Part:
         return Part(self.tier, self.document, (*self.path, step), self.value[step])
 
 
-@dataclass(slots=True)
 class _Product:
-    """A contract and what was said about it elsewhere."""
+    """A contract, and what is said about it elsewhere, as it is gathered."""
 
-    text: ContractText
-    parts: list[Part] = field(default_factory=list)
-    inputs: set[str] = field(default_factory=set)
+    def __init__(self, text: ContractText) -> None:
+        self.text = text
+        self.parts: list[Part] = []
+        self.inputs = {text.document.file}
 
 
 def collate(parsed: Parsed, roots: Sequence[str] = ("contracts",)) -> Collated:
@@ -98,7 +98,7 @@ def _products(parsed: Parsed, roots: Sequence[str], report: Report) -> dict[str,
             report(finding("E113", message, text.document, ("id",), fix, related=related))
             continue
         _check_place(text.document, roots, report)
-        products[id_] = _Product(text, inputs={file.path})
+        products[id_] = _Product(text)
     return products
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from ..diagnostics import Diagnostic, Report, Severity, Span
+from ..frozen import dataclass
 from ..planning.config import CONFIG_NAME, ProjectConfig, config_fault
 from .tree import Tree
 

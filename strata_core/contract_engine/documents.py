@@ -7,10 +7,10 @@ the values, so that a document is the same value however it is laid out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..diagnostics import Diagnostic, Related, Severity, Span
+from ..frozen import dataclass, field
 
 Path = tuple[str | int, ...]
 Mark = tuple[int, int, int, int]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ..frozen import dataclass
 from ..types import widens
 from ..types.spelling import TypeSpellingError, parse_type
 from .candidate import Tier

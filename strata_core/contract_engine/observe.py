@@ -8,10 +8,10 @@ execution of tests hand in their own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from ..diagnostics import StrataError
+from ..frozen import dataclass, field
 from .parse.parsed import Parsed
 
 if TYPE_CHECKING:

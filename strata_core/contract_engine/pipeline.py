@@ -6,13 +6,14 @@ is read, and what is kept in the user's cache: what was parsed of each file, and
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic, StrataError, in_order
+from ..frozen import dataclass, replace
 from ..planning import cache
 from ..planning.config import ProjectConfig, find_project, read_config
 from .discover import Input, Inventory, discover
@@ -120,17 +121,31 @@ def examine(setting: Setting, inventory: Inventory | None = None) -> Checked:
 
     inventory = inventory or discover(setting.tree, setting.config, setting.root)
     files_key = cache.content_key("contract-files", str(setting.root).encode())
-    kept: dict[str, ParsedFile] = cache.load(files_key) or {}
+    kept = {key: _unpacked(*entry) for key, entry in (cache.load(files_key) or {}).items()}
     found: list[Diagnostic] = [*inventory.diagnostics]
     parsed = parse(setting.tree, inventory, kept, _compiled(setting, inventory, found))
     now = {kept_key(i): f for i, f in zip(_parseable(inventory), parsed.files, strict=True)}
     if now.keys() != kept.keys():
-        cache.save(files_key, now)
+        cache.save(files_key, {key: _packed(file) for key, file in now.items()})
     collated = collate(parsed, setting.config.contracts)
     promotions = _promotions(setting, [c.id for c in collated.candidates if c.sound], found)
     validated = validate(Surroundings(collated, parsed, setting.config, promotions, setting.today))
     diagnostics = in_order([*found, *parsed.diagnostics, *collated.diagnostics, *validated.diagnostics])
     return Checked(setting, inventory, parsed, collated, validated, promotions, diagnostics)
+
+
+_PACK = 256
+
+
+def _packed(file: ParsedFile) -> tuple[ParsedFile, list[bytes]]:
+    """A file as it is kept: a manifest of thousands of models in packs, since a pickle remembers all that is in it
+    until it is written, which takes more memory than the models."""
+    packs = range(0, len(file.generated), _PACK)
+    return replace(file, generated=()), [pickle.dumps(file.generated[i : i + _PACK]) for i in packs]
+
+
+def _unpacked(file: ParsedFile, packs: list[bytes]) -> ParsedFile:
+    return replace(file, generated=tuple(asset for pack in packs for asset in pickle.loads(pack))) if packs else file
 
 
 def _parseable(inventory: Inventory) -> list[Input]:

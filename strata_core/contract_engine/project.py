@@ -11,6 +11,7 @@ from typing import Literal
 
 from ..contract.ages import parse_age
 from ..diagnostics import Diagnostic, Span
+from ..frozen import replace
 from ..types import widens
 from ..types.spelling import TypeSpellingError, parse_type
 from .authored import AgentPermission, Asset, AuthoredContract, Governance, MaskingIntent
@@ -73,7 +74,7 @@ def project(
 
 def document(view: RuntimeView) -> dict[str, object]:
     """The view as it is served: what is absent is left out."""
-    return view.model_dump(mode="json", exclude_none=True, exclude_defaults=False)
+    return view.plain()
 
 
 def view_faults(view: RuntimeView, candidate: Candidate) -> tuple[Diagnostic, ...]:
@@ -239,7 +240,7 @@ def _governance(contract: AuthoredContract) -> Governance:
         for c in a.columns
         if c.mask is not None and f"{a.id}.{c.name}" not in named
     ]
-    return intended.model_copy(update={"masking": (*intended.masking, *masks)})
+    return replace(intended, masking=(*intended.masking, *masks))
 
 
 def _agents(contract: AuthoredContract, now: datetime) -> Iterator[AgentPermission]:

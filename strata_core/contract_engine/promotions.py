@@ -8,13 +8,14 @@ against (Seed 2, "Compatibility Rules"), not the latest Git file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Diagnostic, Span, StrataError
-from ..store.instant import spell
-from ..store.log import CommitLog, Entry
+from ..frozen import dataclass, field
+
+if TYPE_CHECKING:  # where nothing was promoted, no log is read
+    from ..store.log import CommitLog, Entry
 
 KIND = "promotion"
 
@@ -55,7 +56,7 @@ def record(folder: Path, promotions: list[Promotion], expected: int) -> tuple[Pr
     first = promotions[0]
     products = {p.product: {name: _plain(getattr(p, name)) for name in _OF_PRODUCT} for p in promotions}
     payload = {**{name: getattr(first, name) for name in _OF_ALL}, "products": products}
-    entry = CommitLog(folder).append(KIND, payload, expected)
+    entry = _log(folder).append(KIND, payload, expected)
     return tuple(_promotions(entry))
 
 
@@ -65,16 +66,23 @@ def _plain(value: Any) -> Any:
     return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
 
 
+def _log(folder: Path) -> CommitLog:
+    from ..store.log import CommitLog
+
+    return CommitLog(folder)
+
+
 def head(folder: Path) -> int:
     """How many publications there are. Raises `StrataError` E094."""
-    return CommitLog(folder).head()
+    return _log(folder).head()
 
 
 def latest(folder: Path, products: set[str] | None = None) -> tuple[dict[str, Promotion], tuple[Diagnostic, ...]]:
     """The latest promotion of each of `products` (None: of all) that has one; E161 where the record is damaged."""
-    log, found = CommitLog(folder), dict[str, Promotion]()
+    found: dict[str, Promotion] = {}
     if not folder.is_dir():
         return found, ()
+    log = _log(folder)
     try:
         for number in range(log.head(), 0, -1):
             if products is not None and found.keys() >= products:
@@ -91,10 +99,12 @@ def history(folder: Path, product: str) -> tuple[Promotion, ...]:
     """All promotions of a product, oldest first. Raises `StrataError` E094, E161."""
     if not folder.is_dir():
         return ()
-    return tuple(p for e in CommitLog(folder).entries() for p in _promotions(e) if p.product == product)
+    return tuple(p for e in _log(folder).entries() for p in _promotions(e) if p.product == product)
 
 
 def _promotions(entry: Entry) -> Iterator[Promotion]:
+    from ..store.instant import spell
+
     told: Any = entry.payload
     try:
         common = {name: told[name] for name in _OF_ALL}

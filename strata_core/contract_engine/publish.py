@@ -15,7 +15,6 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from ..contract.changes import Impact
 from ..diagnostics import Diagnostic, Span, StrataError
 from ..diagnostics.suggest import did_you_mean
 from ..digests import hexdigest
+from ..frozen import dataclass, replace
 from . import promotions
 from .candidate import Candidate
 from .merge_rules import canonical
@@ -156,7 +156,7 @@ def _promotion(checked: Checked, candidate: Candidate, provenance: Provenance) -
         verdict.verdict.value,
         json.loads(canonical(candidate.data)),
         {p: digests[p] for p in candidate.inputs if p in digests},
-        tuple(a.model_dump(mode="json", exclude_none=True) for a in told.approvals) if told else (),
+        tuple(a.plain() for a in told.approvals) if told else (),
         tuple(f"{c.short} {c.where}: {c.rule.id}" for c in verdict.changes if c.impact is not Impact.PATCH),
         dict(verdict.tombstones) or (dict(before.tombstones) if before else {}),
         provenance.by,

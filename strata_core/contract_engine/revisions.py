@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
 from ..diagnostics import Diagnostic, Report, StrataError
+from ..frozen import dataclass, field
 from ..planning.config import CONFIG_NAME, ProjectConfig, parse_config
 from ..planning.git import Repository, contents, tree_of
 from ..planning.git import Tree as GitFiles
 from ..planning.git_revisions import WORKING_TREE, TreeFiles, read_range
 from ..planning.project import project_of
 from .candidate import Candidate
-from .compatibility import ProductChange, Verdict, compare, verdict_of
+from .compatibility.classify import verdict_of
+from .compatibility.compare import ProductChange, compare
+from .compatibility.verdict import Verdict
 from .levels import Levels
 from .pipeline import Checked, Setting, examine, open_setting
 from .tree import NEVER

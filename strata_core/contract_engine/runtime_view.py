@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
-
-from .authored import AgentPermission, AuthoredContract, Governance, Shape, TestSeverity
+from ..frozen import dataclass, field
+from .authored import AgentPermission, AuthoredContract, Governance, TestSeverity
+from .shape import Rule, Shape
 
 Instant = Annotated[
     str,
-    Field(
+    Rule(
         pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z$",
         examples=["2026-11-30T10:00:00Z"],
     ),
 ]
-Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Digest = Annotated[str, Rule(pattern=r"^[0-9a-f]{64}$")]
 TestOutcome = Literal["passed", "failed", "error", "not_run", "unsupported"]
 
 
+@dataclass(frozen=True, slots=True)
 class InputDigest(Shape):
     """A file that the view was made of."""
 
@@ -29,18 +30,20 @@ class InputDigest(Shape):
     sha256: Digest
 
 
+@dataclass(frozen=True, slots=True)
 class ViewProvenance(Shape):
     """What the view was made of, by whom and with what."""
 
-    git_commit: str | None = None
     inputs: tuple[InputDigest, ...]
+    engine_version: str
+    git_commit: str | None = None
     promoted_at: Instant | None = None
     promoted_by: str | None = None
     promotion: int | None = None
     """The number of the promotion record."""
-    engine_version: str
 
 
+@dataclass(frozen=True, slots=True)
 class StatusReason(Shape):
     """Why the product is not healthy."""
 
@@ -50,6 +53,7 @@ class StatusReason(Shape):
     test: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class ProductStatus(Shape):
     """How the product stands: `blocked` where something blocking failed, `degraded` where something else did."""
 
@@ -57,16 +61,15 @@ class ProductStatus(Shape):
     reasons: tuple[StatusReason, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class TestStatus(Shape):
     """The latest result of a test. Experimental ones are for the owner and the agents named in `visible_to`."""
-
-    __test__ = False
 
     id: str
     kind: Literal["sql", "dbt", "expectation"]
     severity: TestSeverity
-    asset: str | None = None
     outcome: TestOutcome
+    asset: str | None = None
     offenders: int | None = None
     at: Instant | None = None
     message: str | None = None
@@ -74,15 +77,17 @@ class TestStatus(Shape):
     """Empty: everybody."""
 
 
+@dataclass(frozen=True, slots=True)
 class FreshnessState(Shape):
     """How old an asset is, against what was promised."""
 
     asset: str
+    state: Literal["fresh", "stale", "unknown"]
     expected: str | None = None
     latest: Instant | None = None
-    state: Literal["fresh", "stale", "unknown"]
 
 
+@dataclass(frozen=True, slots=True)
 class ObservedColumn(Shape):
     """A column as it was found."""
 
@@ -91,6 +96,7 @@ class ObservedColumn(Shape):
     nullable: bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class SchemaState(Shape):
     """The schema that was last seen of an asset, and how it differs from the contract."""
 
@@ -100,6 +106,7 @@ class SchemaState(Shape):
     """What differs from the contract, a sentence each."""
 
 
+@dataclass(frozen=True, slots=True)
 class RunSummary(Shape):
     """The latest run that made an asset."""
 
@@ -110,15 +117,17 @@ class RunSummary(Shape):
     url: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class LineageEdge(Shape):
     """What an asset is made of, one hop."""
 
     asset: str
     upstream: str
-    product: str | None = None
     basis: Literal["declared", "compiled", "observed"]
+    product: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Link(Shape):
     """A deeper system."""
 
@@ -127,10 +136,9 @@ class Link(Shape):
     title: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class RuntimeView(Shape):
     """A data product as it is served: contract, state and provenance in one document."""
-
-    model_config = ConfigDict(title="Data product contract, runtime view, v0")
 
     apiVersion: Literal["strata/v0"]  # noqa: N815
     kind: Literal["DataProductRuntimeView"]
@@ -139,12 +147,12 @@ class RuntimeView(Shape):
     provenance: ViewProvenance
     contract: AuthoredContract
     status: ProductStatus
+    governance: Governance
     tests: tuple[TestStatus, ...] = ()
     freshness: tuple[FreshnessState, ...] = ()
     observed_schema: tuple[SchemaState, ...] = ()
     latest_runs: tuple[RunSummary, ...] = ()
     lineage: tuple[LineageEdge, ...] = ()
-    governance: Governance
     agent_permissions: tuple[AgentPermission, ...] = ()
     links: tuple[Link, ...] = ()
-    extensions: dict[str, Any] = Field(default_factory=dict)
+    extensions: dict[str, Any] = field(default_factory=dict)

@@ -8,12 +8,12 @@ Codes: E104 (unknown field), E105 (type), E106 (missing), E107 (value).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from ..diagnostics import Diagnostic, Report
 from ..diagnostics.suggest import nearest
+from ..frozen import replace
 from .documents import Document, Path, finding, value_at
 from .schemas import read_schema
 

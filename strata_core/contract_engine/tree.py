@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ..diagnostics import Diagnostic, Report, Severity, Span
+from ..frozen import dataclass
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -10,9 +10,11 @@ import pytest
 
 from strata_core.contract.changes import Impact
 from strata_core.contract_engine.candidate import Candidate
-from strata_core.contract_engine.compatibility import Compatibility, ProductChange, Verdict, classify, compare
+from strata_core.contract_engine.compatibility.classify import classify
+from strata_core.contract_engine.compatibility.compare import ProductChange, compare
 from strata_core.contract_engine.compatibility.examples import BASE, EXAMPLES
 from strata_core.contract_engine.compatibility.rules import ALL_RULES
+from strata_core.contract_engine.compatibility.verdict import Compatibility, Verdict
 from strata_core.contract_engine.levels import Levels
 from strata_core.contract_engine.promotions import Promotion
 from strata_core.contract_engine.schemas import AUTHORED

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from strata_core.contract_engine.compatibility import Verdict
+from strata_core.contract_engine.compatibility.verdict import Verdict
 
 from .projects import ORDERS, PLACE, checked, told
 

@@ -2,8 +2,3 @@
 
 The rows of a table's columns are those of `contract/changes.py`; `rules.py` adds what only a product has.
 """
-
-from .classify import Compatibility, Verdict, classify, verdict_of
-from .compare import ProductChange, compare
-
-__all__ = ["Compatibility", "ProductChange", "Verdict", "classify", "compare", "verdict_of"]

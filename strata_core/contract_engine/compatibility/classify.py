@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 
 from ...contract.changes import Demand, Impact
 from ...diagnostics import Diagnostic, Related, Severity
@@ -17,35 +15,10 @@ from ..authored import Compatibility as Told
 from ..candidate import Candidate
 from ..promotions import Promotion
 from .compare import ProductChange, changes_of
+from .verdict import Compatibility, Verdict
 
 _SHOWN = 12
 _CORE = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?")
-
-
-class Verdict(StrEnum):
-    """The classes of the seed, and that of a product that was never promoted."""
-
-    DRAFT = "draft-pre-1.0"
-    FIRST = "first-version"
-    PATCH = "patch-compatible"
-    MINOR = "minor-compatible"
-    MAJOR = "major-breaking"
-
-
-@dataclass(frozen=True, slots=True)
-class Compatibility:
-    """The outcome for one product. `against` is the promoted version that it was held against."""
-
-    verdict: Verdict
-    against: str | None
-    changes: tuple[ProductChange, ...]
-    tombstones: Mapping[str, str]
-    diagnostics: tuple[Diagnostic, ...]
-
-    @property
-    def reviews(self) -> tuple[ProductChange, ...]:
-        """The changes that nobody but the owner can judge."""
-        return changes_of(self.changes, Impact.REVIEW)
 
 
 def version_key(version: str) -> tuple[int, int, int, int, tuple[tuple[int, int, str], ...]]:
@@ -64,13 +37,11 @@ def version_key(version: str) -> tuple[int, int, int, int, tuple[tuple[int, int,
 
 
 def classify(
-    after: Candidate, promotion: Promotion | None, changes: tuple[ProductChange, ...], before: AuthoredContract | None
+    after: Candidate, promotion: Promotion, changes: tuple[ProductChange, ...], before: AuthoredContract
 ) -> Compatibility:
     """The verdict on `changes` since `promotion`, whose contract is `before`."""
     contract = after.contract
     draft = contract.version.startswith("0.")
-    if promotion is None or before is None:
-        return Compatibility(Verdict.DRAFT if draft else Verdict.FIRST, None, (), {}, ())
     found: list[Diagnostic] = []
     tombstones = _tombstones(promotion, changes, contract)
     if not promotion.live:

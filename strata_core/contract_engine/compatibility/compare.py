@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ...contract.ages import parse_age
@@ -11,6 +10,7 @@ from ...contract.changes import Change, ChangeRule, Impact, compare_contracts
 from ...contract.model import TableContract
 from ...diagnostics import Span
 from ...digests import hexdigest
+from ...frozen import dataclass
 from ..authored import (
     AgentPermission,
     Asset,
@@ -117,7 +117,7 @@ def _head(sides: _Sides, old: AuthoredContract, new: AuthoredContract) -> Iterat
     if old.layer != new.layer:
         yield sides.change("layer-changed", "layer", old.layer, new.layer, ("layer",), ("layer",))
     if old.owner != new.owner:
-        before, after = old.owner.model_dump(exclude_defaults=True), new.owner.model_dump(exclude_defaults=True)
+        before, after = old.owner.plain(defaults=False), new.owner.plain(defaults=False)
         yield sides.change("owner-changed", "owner", before, after, ("owner",), ("owner",))
     forbidden = _usage(old, "prohibited"), _usage(new, "prohibited")
     for text in forbidden[1]:
@@ -148,7 +148,7 @@ def _usage(contract: AuthoredContract, which: str) -> tuple[str, ...]:
 
 
 def _upstream(contract: AuthoredContract) -> list[Any]:
-    return [u.model_dump(exclude_none=True) for u in contract.lineage.upstream] if contract.lineage else []
+    return [u.plain() for u in contract.lineage.upstream] if contract.lineage else []
 
 
 def _by_id(items: Iterable[Item], key: str = "id") -> dict[str, tuple[int, Item]]:
@@ -257,7 +257,7 @@ def _semantics(sides: _Sides, old: AuthoredContract, new: AuthoredContract) -> I
 
 
 def _quantity(measure: Measure) -> dict[str, Any]:
-    return measure.model_dump(exclude={"name", "description"}, exclude_none=True)
+    return measure.plain(("name", "description"))
 
 
 def _freshness(sides: _Sides, old: AuthoredContract, new: AuthoredContract) -> Iterator[ProductChange]:
@@ -317,7 +317,7 @@ def _asked(test: Any) -> Any:
     if isinstance(test, SqlTest):
         # Layout of a query is no change of it.
         return {"sql": " ".join(test.sql.split()), "asset": test.asset, "dialect": test.dialect}
-    return test.model_dump(mode="json", exclude={"id", "severity", "description"}, exclude_none=True)
+    return test.plain(("id", "severity", "description"))
 
 
 def _expected(before: Any, after: Any) -> int | None:
@@ -326,11 +326,11 @@ def _expected(before: Any, after: Any) -> int | None:
         return None
     if before.asset != after.asset or before.expectation.type != after.expectation.type:
         return None
-    old, new = before.expectation.model_dump(), after.expectation.model_dump()
-    moved = {name for name in old if old[name] != new[name]}
+    old, new = before.expectation.plain(), after.expectation.plain()
+    moved = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
     match before.expectation.type:
         case "range" | "row_count" if moved <= {"min", "max"}:
-            return _together(_bound(old["min"], new["min"], 1), _bound(old["max"], new["max"], -1))
+            return _together(_bound(old.get("min"), new.get("min"), 1), _bound(old.get("max"), new.get("max"), -1))
         case "accepted_values" if moved == {"values"}:
             said, says = set(map(canonical, old["values"])), set(map(canonical, new["values"]))
             return -1 if says < said else 1 if said < says else None
@@ -417,7 +417,7 @@ def _agents(sides: _Sides, old: AuthoredContract, new: AuthoredContract) -> Iter
 
 
 def _granted(permission: AgentPermission) -> dict[str, Any]:
-    return permission.model_dump(mode="json", exclude={"agent"}, exclude_defaults=True)
+    return permission.plain(("agent",), defaults=False)
 
 
 def _granted_more(before: AgentPermission, after: AgentPermission) -> bool:

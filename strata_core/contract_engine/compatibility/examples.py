@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
+
+from ...frozen import dataclass
 
 BASE: Mapping[str, Any] = MappingProxyType(
     {

@@ -4,31 +4,32 @@ parsed again; one that cannot be parsed hides no other."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from types import MappingProxyType
 
 from ...diagnostics import Diagnostic, Report, Span
 from ..discover import Input, InputKind, Inventory
 from ..tree import Tree
-from . import contracts, dbt_catalog, dbt_manifest, dbt_yaml, dlt_schema, openlineage, python_assets, sql_comments
 from .parsed import GeneratedAsset, Parsed, ParsedFile
 
 Parser = Callable[[Input, Tree, Report], ParsedFile]
 
-PARSERS: Mapping[InputKind, Parser] = MappingProxyType(
+PARSERS: Mapping[InputKind, tuple[str, str]] = MappingProxyType(
     {
-        InputKind.CONTRACT: contracts.parse_contract,
-        InputKind.FRAGMENT: contracts.parse_fragment,
-        InputKind.DBT_YAML: dbt_yaml.parse_dbt_yaml,
-        InputKind.SQL: sql_comments.parse_sql,
-        InputKind.PYTHON: python_assets.parse_python,
-        InputKind.DBT_MANIFEST: dbt_manifest.parse_manifest,
-        InputKind.DBT_CATALOG: dbt_catalog.parse_catalog,
-        InputKind.DBT_RUN_RESULTS: dbt_catalog.parse_run_results,
-        InputKind.DLT_SCHEMA: dlt_schema.parse_dlt_schema,
-        InputKind.OPENLINEAGE: openlineage.parse_events,
+        InputKind.CONTRACT: ("contracts", "parse_contract"),
+        InputKind.FRAGMENT: ("contracts", "parse_fragment"),
+        InputKind.DBT_YAML: ("dbt_yaml", "parse_dbt_yaml"),
+        InputKind.SQL: ("sql_comments", "parse_sql"),
+        InputKind.PYTHON: ("python_assets", "parse_python"),
+        InputKind.DBT_MANIFEST: ("dbt_manifest", "parse_manifest"),
+        InputKind.DBT_CATALOG: ("dbt_catalog", "parse_catalog"),
+        InputKind.DBT_RUN_RESULTS: ("dbt_catalog", "parse_run_results"),
+        InputKind.DLT_SCHEMA: ("dlt_schema", "parse_dlt_schema"),
+        InputKind.OPENLINEAGE: ("openlineage", "parse_events"),
     }
 )
-"""How each kind is parsed. Strata models are compiled as one project, not file by file."""
+"""How each kind is parsed: a module of this package, loaded where there is such a file, and its function. Strata models
+are compiled as one project, not file by file."""
 
 
 def parse(
@@ -54,7 +55,9 @@ def kept_key(one: Input) -> str:
 def _parsed(one: Input, tree: Tree) -> ParsedFile:
     found: list[Diagnostic] = []
     try:
-        parsed = PARSERS[one.kind](one, tree, found.append)
+        module, function = PARSERS[one.kind]
+        parser: Parser = getattr(import_module(f".{module}", __package__), function)
+        parsed = parser(one, tree, found.append)
     except OSError as error:
         message = f"the file cannot be read: {error.strerror or error}"
         found.append(Diagnostic("E100", message, Span(one.path, 1, 1, 1, 1), fix="give leave to read it"))

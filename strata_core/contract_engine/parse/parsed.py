@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from ...diagnostics import Diagnostic, Span
+from ...frozen import dataclass, field
 from ..discover import InputKind
 from ..documents import Document
 

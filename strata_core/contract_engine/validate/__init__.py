@@ -7,15 +7,15 @@ was checked while parsing, and is checked again of what came out of collation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 
 from ...contract.model import TableContract
 from ...diagnostics import Diagnostic
+from ...frozen import dataclass
 from ...planning.config import ProjectConfig
 from ..candidate import Candidate
 from ..collate import Collated
-from ..compatibility import Compatibility, classify, compare
+from ..compatibility.verdict import Compatibility, uncompared
 from ..levels import Levels
 from ..lowering import table_contracts
 from ..parse.parsed import Parsed
@@ -91,7 +91,10 @@ def _own_layers(
 def _compatibility(candidate: Candidate, around: Surroundings, levels: Levels, consumers: Consumers) -> Compatibility:
     promotion = around.promotions.get(candidate.id)
     if promotion is None:
-        return classify(candidate, None, (), None)
+        return uncompared(candidate.contract.version)
+    from ..compatibility.classify import classify  # which a tree without promotions needs not
+    from ..compatibility.compare import compare
+
     before = promoted_candidate(promotion)
     changes = consumers.reached(compare(before, candidate, levels), candidate)
     return classify(candidate, promotion, changes, before.contract)

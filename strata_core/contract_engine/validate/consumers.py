@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import replace
 from typing import TypeVar
 
 from ...contract.changes import Impact
+from ...frozen import replace
 from ..candidate import Candidate
 from ..collate import Collated
-from ..compatibility import ProductChange
+from ..compatibility.compare import ProductChange
 from ..parse.parsed import Parsed
 from .references import split_ref
 

@@ -14,7 +14,7 @@ from ..candidate import Candidate
 from ..collate import Collated
 from ..documents import Path
 from ..levels import Levels
-from ..parse.parsed import GeneratedColumn, Parsed
+from ..parse.parsed import GeneratedAsset, GeneratedColumn, Parsed
 from .references import split_ref
 
 Named = tuple[str, str]
@@ -22,18 +22,16 @@ Named = tuple[str, str]
 
 
 class Sensitivity:
-    """The label of each column that has one, and where that was said: of contracts, and of Strata's own."""
+    """The label of each column that has one, and where that was said: by contracts, and by Strata's own."""
 
     def __init__(self, collated: Collated, parsed: Parsed) -> None:
-        self.labels: dict[Named, tuple[str | None, Span]] = {}
-        self.columns: dict[Named, GeneratedColumn] = {}
+        # Of a manifest of thousands of models few are asked about: their columns are looked at then.
+        self._assets: dict[str, list[GeneratedAsset]] = {}
         for asset in parsed.generated:
-            for column in asset.columns:
-                for ref in asset.refs:
-                    self.columns.setdefault((ref, column.name), column)
-                    if column.classification is not None:
-                        label = (column.classification, column.span or asset.span)
-                        self.labels.setdefault((ref, column.name), label)
+            for ref in asset.refs:
+                self._assets.setdefault(ref, []).append(asset)
+        self._columns: dict[str, dict[str, tuple[GeneratedColumn, Span]]] = {}
+        self._labels: dict[Named, tuple[str | None, Span]] = {}
         self.products: dict[tuple[str, str, str], tuple[str | None, Span]] = {}
         for candidate in collated.candidates:
             if not candidate.sound:
@@ -45,23 +43,36 @@ class Sensitivity:
                         continue
                     said = (promised.classification, candidate.span(("assets", i, "columns", j, "classification")))
                     self.products[candidate.id, one.id, promised.name] = said
-                    self.labels[one.ref or one.id, promised.name] = said
+                    self._labels[one.ref or one.id, promised.name] = said
+
+    def _known(self, table: str, column: str) -> tuple[GeneratedColumn, Span] | None:
+        if table not in self._columns:
+            listed = [(c, a.span) for a in reversed(self._assets.get(table, [])) for c in a.columns]
+            self._columns[table] = {c.name: (c, c.span or span) for c, span in listed}
+        return self._columns[table].get(column)
+
+    def label(self, table: str, column: str) -> tuple[str | None, Span] | None:
+        """The label of a column and where it was said; None where nobody said any."""
+        if (said := self._labels.get((table, column))) is not None:
+            return said
+        known = self._known(table, column)
+        return (known[0].classification, known[1]) if known and known[0].classification else None
 
     def origins(self, table: str, column: str) -> Iterator[tuple[Named, str | None, Span]]:
         """The nearest classified columns that a column is made of; what was declassified hides what is behind it."""
-        known = self.columns.get((table, column))
-        waiting = [(o.table, o.column) for o in known.origins] if known else []
+        known = self._known(table, column)
+        waiting = [(o.table, o.column) for o in known[0].origins] if known else []
         seen: set[Named] = set()
         while waiting:
             here = waiting.pop()
             if here in seen:
                 continue
             seen.add(here)
-            if here in self.labels:
-                yield here, *self.labels[here]
+            if (said := self.label(*here)) is not None:
+                yield here, *said
                 continue
-            behind = self.columns.get(here)
-            waiting += [(o.table, o.column) for o in behind.origins] if behind else []
+            behind = self._known(*here)
+            waiting += [(o.table, o.column) for o in behind[0].origins] if behind else []
 
 
 def check_inheritance(candidate: Candidate, sensitivity: Sensitivity, levels: Levels, report: Report) -> None:

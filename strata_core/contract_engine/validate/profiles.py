@@ -7,10 +7,10 @@ are the rows of `REQUIREMENTS`. Codes: E120 (missing), E121 (no such layer), E07
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from ...diagnostics import Diagnostic, Report
 from ...diagnostics.suggest import did_you_mean
+from ...frozen import dataclass
 from ...planning.config import LayerConfig, ProjectConfig
 from ..authored import AuthoredContract
 from ..candidate import Candidate

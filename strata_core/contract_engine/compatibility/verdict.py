@@ -1,0 +1,39 @@
+"""The outcome of a comparison, apart from how it is found: most contracts of a tree are compared with nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from ...diagnostics import Diagnostic
+from ...frozen import dataclass
+
+if TYPE_CHECKING:
+    from .compare import ProductChange
+
+
+class Verdict(StrEnum):
+    """The classes of the seed, and that of a product that was never promoted."""
+
+    DRAFT = "draft-pre-1.0"
+    FIRST = "first-version"
+    PATCH = "patch-compatible"
+    MINOR = "minor-compatible"
+    MAJOR = "major-breaking"
+
+
+@dataclass(frozen=True, slots=True)
+class Compatibility:
+    """The outcome for one product. `against` is the promoted version that it was held against."""
+
+    verdict: Verdict
+    against: str | None
+    changes: tuple[ProductChange, ...]
+    tombstones: Mapping[str, str]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def uncompared(version: str) -> Compatibility:
+    """The outcome for a product that was never promoted."""
+    return Compatibility(Verdict.DRAFT if version.startswith("0.") else Verdict.FIRST, None, (), {}, ())
