@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from dagster import AssetCheckResult, AssetExecutionContext, AssetObservation, Failure, MaterializeResult
 
+from strata_core.contract_engine.approvals import approvals
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.apply import apply_plan
 from strata_core.planning.plan import Plan
@@ -60,7 +62,12 @@ class StrataApplication:
     def _applied(self, project: Project, selection: Selection) -> Generator[Told, None, Failure | None]:
         try:
             workspace = self._workspace(project)
-            plan = workspace.plan(selection.models, with_upstream=False, force=self.force)
+            plan = workspace.plan(
+                selection.models,
+                with_upstream=False,
+                force=self.force,
+                approvals=partial(approvals, project.root),
+            )
         except StrataError as error:
             yield from (events.unknown(key, error.diagnostics) for key in selection.pins.values())
             return self._stopped(error, project)

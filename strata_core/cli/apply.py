@@ -5,15 +5,25 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from ..diagnostics import Diagnostic
 from ..planning.project import Project, compile_sound
-from .exits import CLEAN, FAILED, VIOLATED
+from .exits import CLEAN, FAILED, FINDINGS, VIOLATED
 from .progress import Progress
-from .report import environment_option, force_option, format_option, full_refresh_option, on_project, plural, rendered
+from .report import (
+    environment_option,
+    force_option,
+    format_option,
+    full_refresh_option,
+    on_project,
+    plural,
+    rendered,
+    tell,
+)
 
 if TYPE_CHECKING:
     from ..planning.results import Event, ModelResult, Outcome
@@ -32,8 +42,10 @@ def apply_command(
     """Compute what is stale, pin it and publish it in one step.
 
     MODELS limits the apply to these and the stale models that they read. When a candidate violates its contract
-    nothing of it is published: the last-known-good stays live, and the exit code is 3.
+    nothing of it is published: the last-known-good stays live, and the exit code is 3. Nothing runs where it would
+    break another project that shares the store: the exit code is 1.
     """
+    from ..contract_engine.approvals import approvals
     from ..planning.apply import apply_plan
     from ..planning.workspace import open_workspace
 
@@ -42,7 +54,12 @@ def apply_command(
         swept = workspace.store.sweep_staging()
         if swept:
             shown.say(f"removed {plural(len(swept), 'candidate')} of killed applies")
-        plan = workspace.plan(models or None, force=force, full_refresh=full_refresh)
+        plan = workspace.plan(
+            models or None, force=force, full_refresh=full_refresh, approvals=partial(approvals, project.root)
+        )
+        if plan.conflicts:
+            tell(plan.conflicts, project.line_source, as_json=format_ == "json")
+            return FINDINGS
         publish = project.config.environment(environment).publish
         events = apply_plan(
             workspace,

@@ -1,17 +1,36 @@
-"""`strata plan`: the stale models, in order, with their reasons."""
+"""`strata plan`: the stale models, in order, and why; what they will take, and what that changes for whom."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
 from ..planning.plan import Plan
 from ..planning.project import Project, compile_sound
-from .exits import CLEAN, exit_code
+from .exits import CLEAN, FINDINGS, exit_code
 from .progress import Progress
-from .report import environment_option, force_option, format_option, full_refresh_option, on_project, plural, tell
+from .report import (
+    colored,
+    environment_option,
+    force_option,
+    format_option,
+    full_refresh_option,
+    on_project,
+    plural,
+    tell,
+)
+
+if TYPE_CHECKING:
+    from ..contract.changes import Change
+    from ..planning.forecast import Effect, Forecast, Work
+
+MOST_REACHED = 6
+"""Columns and tables that a line names; the JSON has all."""
+HEADERS = ("", "model", "why", "how", "input", "last took")
 
 
 @click.command("plan")
@@ -26,31 +45,40 @@ def plan_command(
 ) -> int:
     """Show which models are stale, and why: own change, contract change, upstream change, data change, missing.
 
-    MODELS limits the plan to these and the stale models that they read. The exit code is 4 where a file that a
-    stale model reads is missing.
+    Of each it tells what an apply will take (an artifact that exists is reused), what changes for its readers, and whom
+    that reaches. MODELS limits the plan to these and the stale models that they read. The exit code is 1 where it would
+    break another project that shares the store, and 4 where a file that a stale model reads is missing.
     """
+    from ..contract_engine.approvals import approvals
+    from ..planning.forecast import forecast
     from ..planning.workspace import open_workspace
 
     with Progress("looking at files", quiet=format_ == "json"):
         workspace = open_workspace(project, environment, compile_sound(project), write=False)
-        plan = workspace.plan(models or None, force=force, full_refresh=full_refresh)
+        plan = workspace.plan(
+            models or None, force=force, full_refresh=full_refresh, approvals=partial(approvals, project.root)
+        )
+        forecasts = forecast(workspace, plan) if plan.stale else {}
     read = {name for planned in plan.stale for name in planned.inputs}
     missing = [d for name, problem in workspace.missing.items() if name in read for d in problem.diagnostics]
     if format_ == "json":
-        click.echo(json.dumps(as_json(plan), indent=2))
+        click.echo(json.dumps(as_json(plan, forecasts), indent=2))
     else:
-        for line in lines(plan):
-            click.echo(line)
-    if missing:
-        tell(missing, project.line_source)
-    return exit_code(missing) if missing else CLEAN
+        for line in lines(plan, forecasts):
+            click.echo(line, color=colored())
+    if found := [*missing, *plan.conflicts]:
+        tell(found, project.line_source)
+    return exit_code(missing) if missing else FINDINGS if plan.conflicts else CLEAN
 
 
-def as_json(plan: Plan) -> dict[str, object]:
+def as_json(plan: Plan, forecasts: Mapping[str, Forecast]) -> dict[str, object]:
     """The plan as a document for machines."""
     return {
         "environment": plan.environment,
         "version": plan.base.number,
+        "removed": list(plan.removed),
+        "conflicts": [{"code": d.code, "message": d.message, "notes": list(d.notes)} for d in plan.conflicts],
+        "approved": [{"table": a.table, "change": a.change, "by": a.by} for a in plan.approved],
         "models": [
             {
                 "name": m.name,
@@ -59,20 +87,109 @@ def as_json(plan: Plan) -> dict[str, object]:
                 "live": m.live.digest if m.live else None,
                 "way": str(m.way) if m.way else None,
                 "reasons": [{"reason": str(c.reason), "upstream": list(c.upstream)} for c in m.causes],
+                "work": _work_as_json(forecasts[m.name].work) if m.name in forecasts else None,
+                "effect": _effect_as_json(forecasts[m.name].effect) if m.name in forecasts else None,
             }
             for m in plan.models
         ],
     }
 
 
-def lines(plan: Plan) -> Iterator[str]:
-    """The plan for people: a line for each stale model, with the reasons, and how many there are."""
+def _work_as_json(work: Work) -> dict[str, object]:
+    return {"reused": work.reused, "input_rows": work.rows, "input_bytes": work.bytes, "last_seconds": work.seconds}
+
+
+def _effect_as_json(effect: Effect) -> dict[str, object]:
+    changes = [
+        {"rule": c.rule.id, "column": c.column, "impact": str(c.impact), "before": c.before, "after": c.after}
+        for c in effect.changes
+    ]
+    return {
+        "breaking": effect.breaks,
+        "changes": changes,
+        "values": list(effect.values),
+        "other_rows": effect.other_rows,
+        "reached_values": list(effect.reached_values),
+        "reached_rows": list(effect.reached_rows),
+    }
+
+
+def lines(plan: Plan, forecasts: Mapping[str, Forecast]) -> Iterator[str]:
+    """The plan for people: a row for each stale model, what changes below it, and how many there are."""
     fresh = len(plan.models) - len(plan.stale)
-    if not plan.stale:
-        yield f"{plan.environment}: nothing to do, {plural(fresh, 'model')} fresh"
-        return
-    width = max(len(m.name) for m in plan.stale)
+    rows = []
     for number, model in enumerate(plan.stale, start=1):
         way = f" ({model.way})" if model.way else ""
-        yield f"{number:>4}  {model.name:<{width}}  {'; '.join(map(str, model.causes))}{way}"
-    yield f"{plan.environment}: {plural(len(plan.stale), 'model')} stale, {fresh:,} fresh"
+        why = f"{'; '.join(map(str, model.causes))}{way}"
+        work = forecasts[model.name].work
+        rows.append((str(number), model.name, why, _how(work), _input(work), _took(work)))
+    widths = [max(len(row[i]) for row in (HEADERS, *rows)) for i in range(len(HEADERS))]
+    if rows:
+        yield click.style(_aligned(HEADERS, widths), dim=True)
+    for row in rows:
+        yield _aligned(row, widths)
+        yield from (f"{' ' * (widths[0] + 4)}{line}" for line in _effect_lines(forecasts[row[1]].effect))
+    yield from (f"  {name}: no model of the project any more, will be unpublished" for name in plan.removed)
+    yield from (f"  {a.table}: {a.by} approved the change {a.change[:12]}" for a in plan.approved)
+    if not rows and not plan.removed:
+        yield f"{plan.environment}: nothing to do, {plural(fresh, 'model')} fresh"
+        return
+    reused = sum(forecasts[m.name].work.reused is True for m in plan.stale)
+    counted = f"{plural(len(plan.stale), 'model')} stale{f' ({reused:,} reused)' if reused else ''}, {fresh:,} fresh"
+    breaking = sum(f.effect.breaks for f in forecasts.values())
+    yield f"{plan.environment}: {counted}{f', {breaking:,} breaking' if breaking else ''}"
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
+    number, *others = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+    return "  ".join((number.strip().rjust(widths[0]), *others)).rstrip()
+
+
+def _how(work: Work) -> str:
+    return {True: "reuse", False: "compute", None: "as needed"}[work.reused]
+
+
+def _input(work: Work) -> str:
+    size = _sized(work.bytes) if work.bytes else ""
+    return ", ".join(filter(None, (size, "" if work.rows is None else plural(work.rows, "row"))))
+
+
+def _sized(size: float) -> str:
+    """A number of bytes as people read it.
+
+    >>> _sized(999), _sized(12_345), _sized(3_600_000_000)
+    ('999 B', '12.3 kB', '3.6 GB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} TB"
+
+
+def _took(work: Work) -> str:
+    return "" if work.seconds is None else f"{work.seconds:.2f} s"
+
+
+def _effect_lines(effect: Effect) -> Iterator[str]:
+    for change in effect.changes:
+        yield click.style(_change(change), fg="red" if change.breaks else None)
+    if effect.values:
+        yield f"computed otherwise: {_listed(effect.values)}"
+    if effect.other_rows:
+        yield "other rows"
+    if effect.reached_values:
+        yield f"reaches the values of {_listed(effect.reached_values)}"
+    if effect.reached_rows:
+        yield f"reaches the rows of {_listed(effect.reached_rows)}"
+
+
+def _change(change: Change) -> str:
+    told = f" ({change.before} → {change.after})" if change.before and change.after else ""
+    return f"{change.column or 'table'}: {change.rule.says}{told}, {'breaking' if change.breaks else change.impact}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    found = [*names]
+    more = len(found) - MOST_REACHED
+    return f"{', '.join(found[:MOST_REACHED])}{f' and {more:,} more' if more > 0 else ''}"

@@ -32,7 +32,8 @@ CODES = MappingProxyType(
         "E027": "unknown model in a pipeline or command",
         # E03x planning, phase B (Seed 0 §5 B)
         "E030": "source or column missing",
-        "E031": "rows that are live upstream do not keep what their reader was checked against",
+        "E031": "column renamed upstream",
+        "E032": "column narrower upstream than its readers were checked against",
         "E033": "source cannot be read",
         "E034": "revision cannot be read",
         # E04x compile-time functions

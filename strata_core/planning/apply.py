@@ -44,18 +44,21 @@ def apply_plan(
 
     `publish` is "together" (all stale models in one version, or none if one is violated or fails) or "each" (a
     version per model, so that independent branches publish). `progress` is told the rows written so far.
-    Raises `StrataError` E093 where another apply published something else first, E092 where the store refuses.
+    Raises `StrataError` with the plan's conflicts, E093 where another apply published something else first, E092 where
+    the store refuses.
     """
+    if plan.conflicts:
+        raise StrataError(*plan.conflicts)
     environment = workspace.store.environment(plan.environment)
     kept, hidden = _kept(workspace, plan), hidden_columns(workspace.compiled)
     run = Run(workspace, engine, datetime.now(UTC), hidden, kept, progress)
     results: dict[str, ModelResult] = {}
     version, published = plan.base, frozenset[str]()
 
-    def commit(changed: tuple[ModelResult, ...]) -> EnvironmentVersion:
+    def commit(changed: tuple[ModelResult, ...], removed: tuple[str, ...] = ()) -> EnvironmentVersion:
         changes = {r.name: _pointer(r) for r in changed}
         reads = _reads(changed, version)
-        return environment.publish(version, changes, message=message, tags=tags or {}, reads=reads)
+        return environment.publish(version, changes, set(removed), message=message, tags=tags or {}, reads=reads)
 
     position = 0
     for planned in plan.models:
@@ -76,10 +79,12 @@ def apply_plan(
             published |= {planned.name}
             yield Published(version, (planned.name,))
     stale = tuple(results[p.name] for p in plan.stale)
-    if publish == "together" and stale and all(r.status.sound for r in stale):
-        version = commit(stale)
-        published = frozenset(r.name for r in stale)
-        yield Published(version, tuple(r.name for r in stale))
+    if all(r.status.sound for r in stale) and (plan.removed or (stale and publish == "together")):
+        left = stale if publish == "together" else ()
+        version = commit(left, plan.removed)
+        published |= {r.name for r in left}
+        yield Published(version, tuple(r.name for r in left), plan.removed)
+    workspace.register(version, plan)
     yield Outcome(results, version, published)
 
 
@@ -98,7 +103,7 @@ def _kept(workspace: Workspace, plan: Plan) -> frozenset[KeptDeclaration]:
 def _input(
     workspace: Workspace, by: PlannedModel, results: Mapping[str, ModelResult], base: EnvironmentVersion, name: str
 ) -> Input:
-    """What `by` reads under `name`; raises E030 and E033 of a source, E031, E094 and E095 of a model."""
+    """What `by` reads under `name`; raises E030 to E033 of a source, E032, E094 and E095 of a model."""
     if name in workspace.compiled.sources:
         if name in workspace.missing:
             raise workspace.missing[name]

@@ -27,12 +27,12 @@ def known_of(model: CompiledModel) -> JSON:
 
 
 def unkept(reader: CompiledModel, upstream: str, known: JSON) -> Diagnostic | None:
-    """E031 where `reader` rests on something that is not `known` of the rows that are live of `upstream`."""
+    """E032 where `reader` rests on something that is not `known` of the rows that are live of `upstream`."""
     missing = [text for schema in _read(reader, upstream) for text in _missing(schema, known)]
     if not missing:
         return None
     return Diagnostic(
-        "E031",
+        "E032",
         f"`{upstream}` is live as it was before it changed, and it was not known then that {missing[0]}",
         fix=f"apply `{upstream}` too: what reads it was checked against what it is now",
     )

@@ -17,6 +17,7 @@ from ..diagnostics.suggest import did_you_mean
 from ..frozen import dataclass, replace
 from ..relation.form import Meaning
 from ..store.environments import EnvironmentVersion, Pointer
+from .catalog import Approved
 from .fingerprints import Fingerprint, Reading, source_meaning
 from .increments import Watermark, Way, way_of
 
@@ -97,11 +98,18 @@ class PlannedModel:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The models looked at, in topological order, against version `base` of an environment."""
+    """The models looked at, in topological order, against version `base` of an environment.
+
+    `removed` names what is published of this project and is no model of it any more. `conflicts` says what publishing
+    would break of other projects: then nothing is applied. `approved` are changes that pass although they do.
+    """
 
     environment: str
     base: EnvironmentVersion
     models: tuple[PlannedModel, ...]
+    removed: tuple[str, ...] = ()
+    conflicts: tuple[Diagnostic, ...] = ()
+    approved: tuple[Approved, ...] = ()
 
     @property
     def stale(self) -> tuple[PlannedModel, ...]:

@@ -84,10 +84,11 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A version of the environment went live in one step, with these models changed."""
+    """A version of the environment went live in one step, with these models changed and these `removed`."""
 
     version: EnvironmentVersion
     models: tuple[str, ...]
+    removed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

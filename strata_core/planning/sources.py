@@ -1,6 +1,6 @@
 """Where a source's rows are, and the digest of their content.
 
-A resource clause (`csv:`, `parquet:`, `duckdb:`, `dbt:`) becomes an engine's `TableInput`; the digest is over
+A resource clause (`csv:`, `parquet:`, `duckdb:`, `dbt:`, `store:`) becomes an engine's `TableInput`; the digest is over
 the file's bytes, kept by path, size and time so that unchanged files are not read again.
 """
 
@@ -22,6 +22,7 @@ from .config import config_fault
 from .dbt import read_manifest
 from .faults import told_at
 from .project import Project
+from .shared_tables import published_table
 
 _CHUNK = 1 << 20
 _RACY_SECONDS = 2.0
@@ -52,7 +53,7 @@ class ResolvedSource:
 def resolve(project: Project, compiled: CompiledProject, source: Source, environment: str) -> ResolvedSource:
     """The table that `source` names in `environment`; raises `StrataError` E030, E033 or E070 at the declaration."""
     with told_at(source):
-        return _resolve(project, source, resource_in(project, compiled, source, environment))
+        return _resolve(project, compiled, source, environment)
 
 
 def resource_in(project: Project, compiled: CompiledProject, source: Source, environment: str) -> Resource:
@@ -66,7 +67,8 @@ def resource_in(project: Project, compiled: CompiledProject, source: Source, env
     return resource if location is None else replace(resource, location=location)
 
 
-def _resolve(project: Project, source: Source, resource: Resource) -> ResolvedSource:
+def _resolve(project: Project, compiled: CompiledProject, source: Source, environment: str) -> ResolvedSource:
+    resource = resource_in(project, compiled, source, environment)
     columns, options, location = source.columns, resource.options, resource.location
     match resource.kind:
         case "csv":
@@ -92,9 +94,9 @@ def _resolve(project: Project, source: Source, resource: Resource) -> ResolvedSo
             inside = DuckDBTable(path, node.table, columns)
             return _resolved(source.name, inside, (path,), node.unique_id, reading=node.table)
         case "table":
-            example = f'source {source.name}(parquet: "data/{source.name}.parquet")'
-            fix = f"name a file: `{example}`, or a `csv:`, `duckdb:` or `dbt:` clause"
-            raise StrataError(Diagnostic("E030", "no resource clause says where the rows are", fix=fix))
+            shared, digest, contents = published_table(project, compiled, source, location, environment)
+            stamps = tuple(_stamp(path) for path in shared.paths)
+            return ResolvedSource(source.name, shared, shared.paths, digest, contents, stamps)
 
 
 def _resolved(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledProject
 from ..diagnostics import StrataError
-from ..frozen import dataclass
+from ..frozen import dataclass, replace
+from ..store.environments import EnvironmentVersion
 from ..store.store import Store
+from .catalog import read_catalog, register, removed_tables
+from .consumers import Approval, Breaks, breaking_changes, judged
 from .fingerprints import kept_fingerprints
 from .plan import Plan, make_plan
 from .project import Project, compile_
@@ -41,14 +44,20 @@ class Workspace:
         with_upstream: bool = True,
         force: bool = False,
         full_refresh: bool = False,
+        approvals: Callable[[], Collection[Approval]] = tuple,
     ) -> Plan:
-        """The plan against the environment as it is now; parameters as `plan.make_plan`. Without a selection it is for
-        the models of the environment's pipelines, or for all where none names any."""
+        """The plan against the environment as it is now, with what it would break of other projects that share the
+        store; parameters as `plan.make_plan`. Without a selection it is for the models of the environment's pipelines,
+        or for all where none names any, and takes back what is no model any more. `approvals` gives what owners
+        approved, and is asked where something would break. Raises `StrataError` E094 or E092 where the catalog cannot
+        be read."""
+        whole = selected is None
         if selected is None:
             selected = models_in(self.compiled, self.environment)
-        return make_plan(
+        prints = kept_fingerprints(self.project, self.compiled)
+        plan = make_plan(
             self.compiled,
-            kept_fingerprints(self.project, self.compiled),
+            prints,
             self.environment,
             self.store.environment(self.environment).head(),
             {name: source.digest for name, source in self.sources.items()},
@@ -58,6 +67,18 @@ class Workspace:
             force=force,
             full_refresh=full_refresh,
         )
+        name, catalog = self.project.config.name, read_catalog(self.store, self.environment)
+        removed = removed_tables(name, self.compiled, catalog, plan.base) if whole else ()
+        publishing = {*removed, *(m.name for m in plan.stale)}
+        breaking = breaking_changes(name, self.compiled, prints, catalog, publishing)
+        breaks = judged(breaking, approvals(), self.compiled) if breaking else Breaks((), ())
+        return replace(plan, removed=removed, conflicts=breaks.diagnostics, approved=breaks.approved)
+
+    def register(self, version: EnvironmentVersion, plan: Plan) -> None:
+        """Keep in the catalog what the project has in `version`, and the approvals that `plan` rested on."""
+        prints = kept_fingerprints(self.project, self.compiled)
+        name = self.project.config.name
+        register(self.store, name, self.compiled, prints, version, self.environment, plan.approved)
 
     def engine(self) -> Engine:
         """The engine that `strata.toml` names, with its limits."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic, StrataError
+from ..digests import hexdigest
 from ..folder_names import names_a_folder
 from . import disk, manifest
 from .artifacts import Artifact, Candidate
@@ -175,6 +176,16 @@ class Store:
         """The names of the environments that exist."""
         return tuple(name for name in disk.names_in(self._environments) if names_a_folder(name))
 
+    def catalog(self, environment: str, project: str) -> CommitLog:
+        """The log in which `project` registers what it has in an environment; a name that cannot be that of a folder
+        is kept under its digest."""
+        folder = project if names_a_folder(project) else hexdigest("project", project)[:32]
+        return CommitLog(under(self.root, self._catalog(environment) / folder))
+
+    def catalogued(self, environment: str) -> tuple[str, ...]:
+        """The folders of the projects that are registered in an environment."""
+        return tuple(name for name in disk.names_in(self._catalog(environment)) if names_a_folder(name))
+
     def sweep_staging(self, older_than: timedelta = timedelta(days=1)) -> tuple[Path, ...]:
         """Removes staging folders that nobody wrote to for `older_than`: those of killed applies. Lists them."""
         limit = time.time() - older_than.total_seconds()
@@ -192,6 +203,9 @@ class Store:
     @property
     def _environments(self) -> Path:
         return self.root / "environments"
+
+    def _catalog(self, environment: str) -> Path:
+        return self.root / "catalog" / table_name(environment)
 
     def _artifact(self, table: str, address: str) -> Path:
         return under(self.root, self._artifacts(table) / address_name(address))

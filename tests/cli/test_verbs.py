@@ -60,7 +60,8 @@ def test_plan_and_apply(cli):
     ran = cli("plan")
     assert (ran.code, ran.out, ran.err) == (
         0,
-        "   1  paid    missing\n   2  totals  missing\nprod: 2 models stale, 0 fresh\n",
+        "   model   why      how        input  last took\n1  paid    missing  compute    59 B\n"
+        "2  totals  missing  as needed\nprod: 2 models stale, 0 fresh\n",
         "",
     )
     assert not (cli.root / ".strata").exists(), "a plan changes nothing"
@@ -73,10 +74,28 @@ def test_plan_and_apply(cli):
 
 
 def test_plan_and_apply_of_one_model(cli):
-    assert cli("plan", "paid").out == "   1  paid  missing\nprod: 1 model stale, 0 fresh\n"
+    assert cli("plan", "paid").out.splitlines()[1:] == [
+        "1  paid   missing  compute  59 B",
+        "prod: 1 model stale, 0 fresh",
+    ]
     assert cli("apply", "paid").out == "prod: version 1 is live (1 computed)\n"
-    assert cli("plan", "totals").out == "   1  totals  missing\nprod: 1 model stale, 0 fresh\n"
-    assert cli("plan", "paid", "--force").out == "   1  paid  forced\nprod: 1 model stale, 0 fresh\n"
+    assert cli("plan", "totals").out.splitlines()[1].startswith("1  totals  missing  compute  1.4 kB, 3 rows")
+    assert cli("plan", "paid", "--force").out.splitlines()[1].startswith("1  paid   forced  compute  59 B")
+
+
+def test_a_plan_that_would_break_what_is_protected(cli):
+    cli.edit("models/totals.strata", "total: money(EUR) nonnull", "total: money(EUR) nonnull protected")
+    cli("apply")
+    cli.edit("models/totals.strata", "total: money(EUR) nonnull protected", "sold: money(EUR) nonnull protected")
+    cli.edit("models/totals.strata", "total = sum", "sold = sum")
+    ran = cli("plan")
+    assert ran.code == 1
+    assert "total: renamed (total → sold), breaking" in ran.out
+    assert "error[E031]: `totals.total`: renamed to `sold`, and it is protected" in ran.err
+    ran = cli("apply")
+    assert (ran.code, ran.out) == (1, "")
+    assert "publish it without `protected` first" in ran.err
+    assert cli("history").out.count("publish") == 1
 
 
 def test_plan_as_json(cli):
@@ -154,7 +173,7 @@ def test_history_and_rollback(cli):
 
 def test_environments_are_apart(cli):
     cli("apply")
-    assert cli("plan", "--env", "dev").out.endswith("dev: 2 models stale, 0 fresh\n")
+    assert cli("plan", "--env", "dev").out.endswith("dev: 2 models stale (2 reused), 0 fresh\n")
     assert cli("apply", "--env", "dev").out == "dev: version 1 is live (2 reused)\n"
     assert cli("show", "totals", "--env", "dev", "--format", "csv").out == cli("show", "totals", "--format", "csv").out
 
@@ -184,7 +203,7 @@ def test_a_single_file_is_a_project(empty):
     empty.write("s.csv", "a\n1\n")
     assert empty("check", "one.strata").code == 0
     assert "1 model in 1 file: 0 errors, 1 warning" in empty("check", "one.strata").err
-    assert empty("plan", "--project", "one.strata").out == "   1  m  missing\nprod: 1 model stale, 0 fresh\n"
+    assert "1  m      missing  compute" in empty("plan", "--project", "one.strata").out
     assert empty("check").code == 0
 
 

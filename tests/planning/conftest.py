@@ -141,6 +141,9 @@ class Shop:
         plan = workspace.plan(models or None, force=force)
         return apply_plan(workspace, plan, engine or ReferenceEngine(), publish=publish)
 
+    def carry_out(self, plan: Plan) -> None:
+        list(apply_plan(self.workspace(plan.environment), plan, ReferenceEngine()))
+
     def apply(self, *models: str, **how: object) -> Outcome:
         *_, outcome = self.events(*models, **how)
         assert isinstance(outcome, Outcome)
@@ -187,6 +190,12 @@ def new_shop(tmp_path: Path) -> Callable[[str], Shop]:
         return made
 
     return make
+
+
+@pytest.fixture
+def empty_shop(tmp_path: Path) -> Callable[[str], Shop]:
+    """A folder without files, under a name of its own."""
+    return lambda name: Shop(tmp_path / name)
 
 
 @pytest.fixture

@@ -285,7 +285,7 @@ NARROWED = {
 
 
 @pytest.mark.parametrize("case", NARROWED)
-def test_e031_a_model_read_as_it_was_before_it_promised_more(shop, case):
+def test_e032_a_model_read_as_it_was_before_it_promised_more(shop, case):
     """What reads it would count as proven what nobody asked of the rows that are live."""
     old, new, known = NARROWED[case]
     shop.write("orders.csv", "order_id,customer_id,country,amount,placed,note\n" + "1,,ES,1,2026-01-01,z\n" * 2)
@@ -304,7 +304,7 @@ def test_e031_a_model_read_as_it_was_before_it_promised_more(shop, case):
     plan = workspace.plan(["kept"], with_upstream=False)
     *_, outcome = apply_plan(workspace, plan, ReferenceEngine())
     (found,) = outcome.results["kept"].diagnostics
-    assert (found.code, str(found.span)) == ("E031", "models/notes.strata:6:7")
+    assert (found.code, str(found.span)) == ("E032", "models/notes.strata:6:7")
     assert found.message == (
         f"model `kept`: `noted` is live as it was before it changed, and it was not known then that {known}"
     )

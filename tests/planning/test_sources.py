@@ -163,8 +163,8 @@ def test_seed0_s5b_e030_a_file_that_is_missing(fault, tmp_path):
 def test_seed0_s5b_e030_a_source_that_is_nowhere(fault):
     assert fault('ns: "crm"') == (
         "E030",
-        "source `s`: no resource clause says where the rows are",
-        'name a file: `source s(parquet: "data/s.parquet")`, or a `csv:`, `duckdb:` or `dbt:` clause',
+        "source `s`: no table `s` is published in `prod`",
+        'publish it first, or say in which file the rows are: `source s(parquet: "…")`',
     )
 
 

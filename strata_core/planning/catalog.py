@@ -1,0 +1,216 @@
+"""The catalog of a store: which tables each project has published in an environment, and which columns it reads.
+
+Projects that share a store read each other's tables; what one is about to publish is held against what the others were
+written for (Seed 0 §5 B). Each project keeps one log, so that registering waits for nobody; its newest entry counts.
+An entry holds the tables as readers may rest on them, the version of the environment that published each so, and what
+the project's models need of the tables of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..analysis.compiled import CompiledProject
+from ..contract.encoding import contract_from_json, contract_to_json
+from ..contract.model import TableContract
+from ..contract.published import published_contract
+from ..diagnostics import Diagnostic, StrataError
+from ..frozen import dataclass, field, replace
+from ..store.document import JSON
+from ..store.environments import EnvironmentVersion
+from ..store.log import Entry
+from ..store.store import Store
+from .fingerprints import Fingerprint
+from .promised import promised
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredTable:
+    """A published table: what readers may rest on, since which `version` of the environment, and whose it is.
+
+    `meaning` holds the identity of each column (`Meaning.columns`, hex), by which it is known under another name.
+    """
+
+    contract: TableContract
+    version: int
+    meaning: Mapping[str, str]
+    owner: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredRead:
+    """What the model `consumer` needs of `table`, which is another project's: its `source` declares it.
+
+    `needs` holds the columns that are read, each with what it was declared to be; `place` is the declaration.
+    """
+
+    table: str
+    consumer: str
+    source: str
+    needs: TableContract
+    owner: str | None
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """A change that broke consumers and was published all the same: its table, its fingerprint, and who approved it."""
+
+    table: str
+    change: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """What one project has in an environment. `approvals` are those that its publications rested on, oldest first."""
+
+    project: str
+    tables: Mapping[str, RegisteredTable] = field(default_factory=dict)
+    reads: tuple[RegisteredRead, ...] = ()
+    approvals: tuple[Approved, ...] = ()
+
+
+Catalog = Mapping[str, Registration]
+"""The registrations in one environment, by project."""
+
+
+def read_catalog(store: Store, environment: str) -> Catalog:
+    """The catalog of `environment`; raises `StrataError` E094 for a damaged entry, E092 for one of a later release."""
+    found = (store.catalog(environment, folder) for folder in store.catalogued(environment))
+    entries = (log.read(head) for log in found if (head := log.head()))
+    registrations = map(_decode, entries)
+    return {registration.project: registration for registration in registrations}
+
+
+def registered_history(store: Store, environment: str, table: str) -> Iterator[RegisteredTable]:
+    """What was registered of `table`, newest first, by the project that has it; a schema is given once."""
+    last: TableContract | None = None
+    for folder in store.catalogued(environment):
+        log = store.catalog(environment, folder)
+        head = log.head()
+        if head and table in _decode(log.read(head)).tables:
+            for number in range(head, 0, -1):
+                found = _decode(log.read(number)).tables.get(table)
+                if found is not None and found.contract != last:
+                    last = found.contract
+                    yield found
+
+
+def register(
+    store: Store,
+    name: str,
+    compiled: CompiledProject,
+    prints: Mapping[str, Fingerprint],
+    version: EnvironmentVersion,
+    environment: str,
+    approvals: tuple[Approved, ...],
+) -> None:
+    """Keep what the project `name` has in `version` of `environment`; nothing is written where it is known already.
+
+    A model that is live as it was before it changed stays as it was registered.
+    """
+    log = store.catalog(environment, name)
+    head = log.head()
+    before = _decode(log.read(head)) if head else Registration(name)
+    current = {m for m, own in prints.items() if m in version.models and version.models[m].fingerprint == own.merkle}
+    kept = {table: known for table, known in before.tables.items() if table in version.models}
+    tables = {m: _table(compiled, prints[m], m, version, before) for m in prints if m in current}
+    reads = (
+        *(r for r in before.reads if r.consumer in kept and r.consumer not in current),
+        *_reads(compiled, prints, current),
+    )
+    new = tuple(a for a in approvals if a not in before.approvals)
+    after = Registration(name, kept | tables, reads, before.approvals + new)
+    if after != before:
+        log.append("registration", _encode(after))
+
+
+def removed_tables(
+    project: str, compiled: CompiledProject, catalog: Catalog, version: EnvironmentVersion
+) -> tuple[str, ...]:
+    """What `project` has published in `version` and declares no more."""
+    own = catalog.get(project)
+    known = compiled.models.keys() | compiled.broken
+    return tuple(sorted(t for t in (own.tables if own else ()) if t in version.models and t not in known))
+
+
+def _table(
+    compiled: CompiledProject, own: Fingerprint, name: str, version: EnvironmentVersion, before: Registration
+) -> RegisteredTable:
+    model = compiled.models[name]
+    contract = outward(compiled, name)
+    known = before.tables.get(name)
+    since = known.version if known is not None and known.contract == contract else version.number
+    meaning = {column: identity.hex() for column, identity in own.meaning.columns.items()}
+    owner = model.attributes.get("owner")
+    return RegisteredTable(contract, since, meaning, owner if isinstance(owner, str) else None)
+
+
+def outward(compiled: CompiledProject, name: str) -> TableContract:
+    """What readers of the model `name` may rest on."""
+    model = compiled.models[name]
+    return published_contract(name, model.relation.schema.columns, promised(model), model.span)
+
+
+def _reads(compiled: CompiledProject, prints: Mapping[str, Fingerprint], current: set[str]) -> Iterator[RegisteredRead]:
+    for consumer in sorted(current):
+        owner = compiled.models[consumer].attributes.get("owner")
+        for name, reading in prints[consumer].readings.items():
+            source = compiled.sources.get(name)
+            if source is None or source.resource.kind != "table":
+                continue
+            fields = tuple(f for f in source.contract.fields if f.name in reading.columns)
+            needs = TableContract(name, fields)
+            place = f"{source.span.file}:{source.span.line}"
+            told = owner if isinstance(owner, str) else None
+            yield RegisteredRead(source.resource.location, consumer, name, needs, told, place)
+
+
+def _encode(one: Registration) -> dict[str, JSON]:
+    return {
+        "project": one.project,
+        "tables": {
+            name: {
+                "contract": contract_to_json(table.contract),
+                "version": table.version,
+                "meaning": dict(table.meaning),
+                "owner": table.owner,
+            }
+            for name, table in one.tables.items()
+        },
+        "reads": [
+            {
+                "table": read.table,
+                "consumer": read.consumer,
+                "source": read.source,
+                "needs": contract_to_json(read.needs),
+                "owner": read.owner,
+                "place": read.place,
+            }
+            for read in one.reads
+        ],
+        "approvals": [{"table": a.table, "change": a.change, "by": a.by} for a in one.approvals],
+    }
+
+
+def _decode(entry: Entry) -> Registration:
+    payload: Mapping[str, Any] = entry.payload
+    try:
+        return Registration(
+            payload["project"],
+            {name: _read_table(table) for name, table in payload["tables"].items()},
+            tuple(
+                replace(RegisteredRead(**read), needs=contract_from_json(read["needs"])) for read in payload["reads"]
+            ),
+            tuple(Approved(**approval) for approval in payload["approvals"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as cause:
+        message = f"entry {entry.number} of the catalog is no registration ({type(cause).__name__}: {cause})"
+        fix = "restore the store's folder `catalog` from a backup; the next apply of each project registers it anew"
+        raise StrataError(Diagnostic("E094", message, fix=fix)) from cause
+
+
+def _read_table(table: Mapping[str, Any]) -> RegisteredTable:
+    return RegisteredTable(contract_from_json(table["contract"]), table["version"], table["meaning"], table["owner"])

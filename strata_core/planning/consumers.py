@@ -1,0 +1,181 @@
+"""Phase B, the producer's side: what a plan would break of other projects, told before anything runs (Seed 0 §5 B).
+
+What a project is about to publish is compared with what it has registered (`catalog.py`); a change of a column that
+another project reads, or of one that is `protected`, is an error here, in the plan of the project that makes it. An
+owner's approval of the change lets it pass, and is registered with the publication.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from ..analysis.compiled import CompiledProject
+from ..contract.changes import Change, compare_contracts
+from ..contract.model import TableContract
+from ..diagnostics import Diagnostic
+from .catalog import Approved, Catalog, RegisteredRead, RegisteredTable, outward
+from .fingerprints import Fingerprint
+
+CODES = {
+    "column-removed": "E030",
+    "column-renamed": "E031",
+    "type-narrowed": "E032",
+    "type-widened": "E032",
+    "type-changed": "E032",
+    "nonnull-dropped": "E032",
+    "enum-widened": "E032",
+    "enum-changed": "E032",
+    "unique-dropped": "E032",
+    "key-dropped": "E032",
+    "key-changed": "E032",
+}
+"""The code of each change that breaks those who need what it changes. A wider type breaks them too: the write pin of a
+source takes the declared type and no other."""
+APPROVAL_DIGITS = 12
+"""Digits of a change's fingerprint that messages show and approvals name at least."""
+
+
+class Approval(NamedTuple):
+    """An owner's word that a change of `table` may be published: the change's fingerprint, or its first digits."""
+
+    table: str
+    change: str
+    by: str
+
+
+class Breaks(NamedTuple):
+    """What a plan breaks: findings, one a change, and the approvals that let others pass."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    approved: tuple[Approved, ...]
+
+
+class Reader(NamedTuple):
+    """A model of another project, and what it needs."""
+
+    project: str
+    read: RegisteredRead
+
+
+class Breaking(NamedTuple):
+    """A change of a published table that breaks `readers`, or that its being protected forbids."""
+
+    name: str
+    table: RegisteredTable
+    change: Change
+    readers: tuple[Reader, ...]
+
+
+def breaking_changes(
+    project: str,
+    compiled: CompiledProject,
+    prints: Mapping[str, Fingerprint],
+    catalog: Catalog,
+    publishing: Collection[str],
+) -> tuple[Breaking, ...]:
+    """What publishing the models `publishing` of `project`, or taking them back where they are no models any more,
+    would break of what the `catalog` says that others read of them."""
+    own = catalog.get(project)
+    readers: dict[str, list[Reader]] = {}
+    for name, other in catalog.items():
+        if name != project:
+            for read in other.reads:
+                readers.setdefault(read.table, []).append(Reader(name, read))
+    tables = ((name, table) for name, table in own.tables.items() if name in publishing) if own else ()
+    return tuple(b for name, table in tables for b in _breaking(name, table, compiled, prints, readers.get(name, [])))
+
+
+def judged(breaking: Iterable[Breaking], approvals: Collection[Approval], compiled: CompiledProject) -> Breaks:
+    """Which changes pass because an owner approved them, and a finding for each of the others."""
+    found: list[Diagnostic] = []
+    passed: list[Approved] = []
+    for one in breaking:
+        approval = next((a for a in approvals if a.table == one.name and _names(a, one.change)), None)
+        if approval is not None:
+            passed.append(Approved(one.name, one.change.fingerprint, approval.by))
+        else:
+            found.append(_diagnostic(one, compiled))
+    return Breaks(tuple(found), tuple(passed))
+
+
+def _names(approval: Approval, change: Change) -> bool:
+    return len(approval.change) >= APPROVAL_DIGITS and change.fingerprint.startswith(approval.change)
+
+
+def _breaking(
+    name: str,
+    table: RegisteredTable,
+    compiled: CompiledProject,
+    prints: Mapping[str, Fingerprint],
+    readers: Iterable[Reader],
+) -> Iterator[Breaking]:
+    if name in compiled.models:
+        changes = compare_contracts(table.contract, outward(compiled, name), renamed_columns(table, prints[name]))
+    else:
+        emptied = compare_contracts(table.contract, TableContract(name, ()))
+        changes = tuple(change for change in emptied if change.column)
+    for change in changes:
+        if change.rule.id in CODES:
+            by = tuple(reader for reader in readers if _needs(reader.read.needs, change))
+            if by or change.protected:
+                yield Breaking(name, table, change, by)
+        elif change.protected and change.breaks:
+            by = tuple(reader for reader in readers if change.column in reader.read.needs)
+            if by:
+                yield Breaking(name, table, change, by)
+
+
+def renamed_columns(table: RegisteredTable, now: Fingerprint) -> dict[str, str]:
+    """The new names of columns that were there: those that mean the same under a name that was not there."""
+    new = {identity.hex(): name for name, identity in now.meaning.columns.items() if name not in table.contract}
+    gone = (name for name in table.contract.names if name not in now.meaning.columns)
+    return {name: new[table.meaning[name]] for name in gone if table.meaning.get(name) in new}
+
+
+def _needs(needs: TableContract, change: Change) -> bool:
+    """Whether what `change` takes away is among what a reader was declared to need."""
+    if change.column is None:
+        return bool(needs.key)
+    if change.column not in needs:
+        return False
+    field = needs[change.column]
+    match change.rule.id:
+        case "nonnull-dropped":
+            return not field.nullable
+        case "enum-widened" | "enum-changed":
+            return field.enum is not None
+        case "unique-dropped":
+            return field.unique
+        case _:
+            return True
+
+
+def _diagnostic(one: Breaking, compiled: CompiledProject) -> Diagnostic:
+    name, change = one.name, one.change
+    column = f"{name}.{change.column}" if change.column else f"the key of {name}"
+    what = change.rule.says if name in compiled.models else "removed with its model"
+    if change.rule.id == "column-renamed":
+        what = f"renamed to `{change.after}`"
+    elif change.before and change.after:
+        what = f"{what} ({change.before} → {change.after})"
+    span = change.after_span if name in compiled.models else None
+    why = "and other projects read it" if one.readers else "and it is protected: readers are promised that it stays"
+    fix = (
+        "keep what was published" if one.readers else "keep what was published, or publish it without `protected` first"
+    )
+    digits = change.fingerprint[:APPROVAL_DIGITS]
+    return Diagnostic(
+        CODES.get(change.rule.id, "E032"),
+        f"`{column}`: {what}, {why}",
+        span,
+        label=f"published so since version {one.table.version}" if span else None,
+        fix=f"{fix}, or let its owner approve the change {digits} in the product's contract",
+        notes=tuple(_told(reader) for reader in one.readers),
+    )
+
+
+def _told(reader: Reader) -> str:
+    read = reader.read
+    owner = f", owner {read.owner}" if read.owner else ""
+    return f"read by `{read.consumer}` of project {reader.project}{owner} (source `{read.source}`, {read.place})"
