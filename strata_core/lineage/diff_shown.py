@@ -56,7 +56,7 @@ def text_lines(diff: LineageDiff, paint: Paint = plain) -> Iterator[str]:
 def summary(diff: LineageDiff) -> str:
     """One line: how much changed, how much of it breaks, and who is to be told."""
     if not diff.findings:
-        return "no change of meaning"
+        return "no change of meaning among what compiles" if diff.uncompared else "no change of meaning"
     tables = len(_by_table(diff.findings))
     parts = [f"{diff.count(i)} {_counted(i)}" for i in reversed(Impact) if diff.count(i)]
     owners = sorted({c.owner for f in diff.findings for c in f.consumers if c.owner})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strata_core.relation.schema import Origin, RowEdge
 
-from .programs import model
+from .programs import model, project
 
 
 def origins(body: str) -> dict[str, list[str]]:
@@ -171,3 +171,18 @@ def test_a_dedup_changes_no_origin_and_leaves_edges() -> None:
 def test_an_intersection_and_a_difference_read_every_column_to_tell_rows_apart() -> None:
     read = {"visits.country join", "visits.customer_id join", "visits.page join"}
     assert edges("from visits intersect visits") == edges("from visits except visits") == read
+
+
+def test_a_generated_model_has_the_origins_of_one_that_was_written() -> None:
+    template = """
+    fn in_country(names: List<Str>) -> List<Model> {
+      [ model "visits_${c}" { from visits filter country == c select { page, who = customer_id } } for c in names ]
+    }
+    in_country(["ES"])
+    """
+    schema = project(template).models["visits_ES"].written.schema
+    assert {c.name: [spelled(o) for o in c.origins] for c in schema.columns} == {
+        "page": ["visits.page passthrough"],
+        "who": ["visits.customer_id passthrough"],
+    }
+    assert {(e.node, e.column, e.role.value) for e in schema.edges} == {("visits", "country", "filter")}

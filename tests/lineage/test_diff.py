@@ -355,3 +355,15 @@ def test_a_self_join_tells_its_sides_apart() -> None:
 
 def test_nothing_differs_from_itself() -> None:
     assert changes(diff(ORDERS + PROMISED, ORDERS + PROMISED)) == []
+
+
+def test_models_that_a_function_generates_instead_are_no_change() -> None:
+    source = 'source s(csv: "s.csv") { columns: { a: int64, c: string nonnull } }\n'
+    written = "".join(f'model only_{c} {{ from s filter c == "{c}" select {{ a }} }}\n' for c in ("x", "y"))
+    generated = """
+    fn only(names: List<Str>) -> List<Model> {
+      [ model "only_${n}" { from s filter c == n select { a } } for n in names ]
+    }
+    only(["x", "y"])
+    """
+    assert changes(diff(source + written, source + generated)) == []
