@@ -261,7 +261,7 @@ def _visible(path: Path, names: Names) -> list[Visible]:
             body = next((field for node, field in path if isinstance(node, ast.Group)), "")
             inner = _node(path, ast.Filter | ast.Sort)
             grouped = body == "body" and inner is not None and inner is not statement
-            if isinstance(statement, ast.PartitionBy | ast.Freshness):
+            if isinstance(statement, ast.PartitionBy | ast.Freshness | ast.Incremental):
                 return final_columns(root, known)
             return visible_in(root, statement, known, grouped=grouped)
         case ast.Test():
@@ -449,6 +449,16 @@ def _modules(path: Path, names: Names) -> Iterator[Candidate]:
         yield Candidate(module, Sort.MODULE, module)
 
 
+def _given_columns(path: Path, names: Names) -> Iterator[Candidate]:
+    """The columns of the table whose rows stand in a unit test."""
+    given, rows = _node(path, ast.Given), _node(path, ast.LiteralTable)
+    name = given.table.text if given is not None else path[0][0].name.text
+    taken = {column.text for column in rows.columns}
+    for one in columns_of(names.known.tables[name]) if name in names.known.tables else ():
+        if one.name not in taken:
+            yield _column(one, names, LIKELY)
+
+
 _PLACES: dict[tuple[type[Any], str], Place] = {
     (ast.From, "table"): _tables,
     (ast.Join, "table"): _tables,
@@ -463,6 +473,10 @@ _PLACES: dict[tuple[type[Any], str], Place] = {
     (ast.Assign, "name"): _output_name,
     (ast.Star, "excluded"): _outputs,
     (ast.Freshness, "column"): _instants,
+    (ast.Incremental, "keys"): _outputs,
+    (ast.Incremental, "cursor"): _outputs,
+    (ast.Given, "table"): _tables,
+    (ast.LiteralTable, "columns"): _given_columns,
     (ast.Call, "function"): _called,
     (ast.KeywordArgument, "name"): _keyword_arguments,
     (ast.FieldDecl, "name"): _contract_fields,

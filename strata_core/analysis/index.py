@@ -167,6 +167,7 @@ def _read(declaration: ast.Declaration) -> Iterable[str]:
             others = (e.condition.values for e in declaration.expectations if isinstance(e.condition, ast.In))
             return (
                 declaration.name.text,
+                *(given.table.text for given in declaration.given),
                 *(v.qualifier.text for v in others if isinstance(v, ast.ColumnRef) and v.qualifier is not None),
             )
         case _:

@@ -11,10 +11,9 @@ from typing import Any
 from ..frozen import dataclass
 from . import ast
 from .comments import COMMENT
-from .lalr import accepted
+from .lalr import accepted, keywords_after
 from .recovery import CURSOR, chunk_at, recover, repaired
 from .scanner import ERROR, Lines, Token, scan
-from .syntax_errors import names_only
 from .tables import load_tables
 
 
@@ -61,7 +60,7 @@ def cursor_at(text: str, offset: int, file: str = "") -> Cursor | None:
         return Cursor(text[start:offset], start, end, declaration=declaration, literal=True)
     kinds = [t.kind for t in kept]
     fitting = accepted(kinds, tables)
-    words = (fitting & tables.keywords.keys()) - names_only(fitting, tables)
+    words = keywords_after(kinds, tables)
     if "$END" in fitting:
         words |= accepted([], tables)
     declaration = None

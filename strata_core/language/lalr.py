@@ -81,9 +81,40 @@ def _landing(below: int, target: int, kind: int, tables: Tables) -> int:
 
 def accepted(kinds: Iterable[int], tables: Tables) -> set[str]:
     """What could follow tokens of `kinds`: names of token kinds, the text itself for those that have one."""
+    return _next(_after(kinds, tables), tables)
+
+
+def keywords_after(kinds: Iterable[int], tables: Tables) -> set[str]:
+    """The keywords that could follow tokens of `kinds` as what they are: not those that would only be names there."""
+    states = _after(kinds, tables)
+    names = _names(tables)
+    return {word for word in _next(states, tables) & tables.keywords.keys() if not _made(word, states, tables) <= names}
+
+
+def _names(tables: Tables) -> frozenset[int]:
+    """What words become that are names: where only a name can stand, behind `domain`."""
+    states = _after([tables.keywords["domain"]], tables)
+    words = _next(states, tables) & tables.keywords.keys()
+    return frozenset().union(*(_made(word, states, tables) for word in words))
+
+
+def _made(word: str, states: list[int], tables: Tables) -> frozenset[int]:
+    """The non-terminals that a keyword alone can become; -1 stands for something longer."""
+    after = [*states]
+    advance(after, tables.keywords[word], tables)
+    row = tables.actions[after[-1]]
+    steps = {row} if isinstance(row, int) else set(row.values())
+    return frozenset(-1 if step >= 0 else tables.rules[-1 - step].target for step in steps)
+
+
+def _after(kinds: Iterable[int], tables: Tables) -> list[int]:
     states = [tables.start]
     for kind in kinds:
         advance(states, kind, tables)
+    return states
+
+
+def _next(states: list[int], tables: Tables) -> set[str]:
     row = tables.actions[states[-1]]
     candidates = range(len(tables.kinds)) if isinstance(row, int) else row
     return {tables.spelling[kind] or tables.kinds[kind] for kind in candidates if advance([*states], kind, tables)}

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..diagnostics import Span
 from . import ast
 from .build import ACTIONS
 from .lalr import Failure, advance, parse
 from .limits import within_limits
-from .parser import MAX_NESTING, Chunk, chunks, parse_module
+from .parser import MAX_ERRORS, MAX_NESTING, Chunk, chunks, parse_module
 from .scanner import ERROR, Lines, Token, scan
 from .tables import Tables, load_tables
 
@@ -24,7 +25,9 @@ CURSOR = "\0cursor"
 """The text of the name that stands at the cursor."""
 
 MAX_REPAIRS = 50
-_LONGEST = 3
+_LONGEST = 6
+# States of the parser that agree in their last few are taken for one: what lies below is not reached by so few tokens.
+_DEEP = 12
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
 # What may be put in, in the order of likelihood, with its text in the tree.
 _FILLERS = {
@@ -39,10 +42,16 @@ _FILLERS = {
     "on": "on",
     "{": "{",
     "(": "(",
+    "[": "[",
     "as": "as",
     "contract": "contract",
     "INT": "1",
     ">": ">",
+    "|": "|",
+    "..": "..",
+    "none": "none",
+    "many_to_one": "many_to_one",
+    "append": "append",
 }
 
 
@@ -55,11 +64,14 @@ def recover_module(text: str, file: str, strict: ast.Module | None = None) -> as
     if not any(isinstance(declaration, ast.Broken) for declaration in module.declarations):
         return module
     tables, lines = load_tables(), Lines(file, text)
-    whole = {d.span: d for d in module.declarations if not isinstance(d, ast.Broken)}
+    whole: dict[Span, ast.Declaration] = {d.span: d for d in module.declarations if not isinstance(d, ast.Broken)}
     found: list[ast.Declaration] = []
+    left = MAX_ERRORS  # a file that is no Strata at all is not worth the time
     for chunk in chunks(scan(text, tables), text, tables):
         span = lines.span(chunk.tokens[0].start, chunk.tokens[-1].end)
-        declaration = whole.get(span) or recover(chunk.tokens, lines, tables)
+        declaration = whole.get(span)
+        if declaration is None and left:
+            left, declaration = left - 1, recover(chunk.tokens, lines, tables)
         if declaration is not None:
             found.append(declaration)
     return ast.Module(file, tuple(found), module.span)
@@ -149,6 +161,7 @@ class _Repair:
         """The shortest row of fillers after which a token of the kind `wanted` is accepted."""
         kinds = _kinds_of_fillers(self.tables)
         rows: list[tuple[tuple[int, ...], list[int]]] = [((), self.states)]
+        seen: set[tuple[int, ...]] = set()
         for _ in range(_LONGEST):
             longer: list[tuple[tuple[int, ...], list[int]]] = []
             for row, before in rows:
@@ -158,7 +171,9 @@ class _Repair:
                         continue
                     if advance([*after], wanted, self.tables):
                         return (*row, kind)
-                    longer.append(((*row, kind), after))
+                    if (reached := tuple(after[-_DEEP:])) not in seen:
+                        seen.add(reached)
+                        longer.append(((*row, kind), after))
             rows = longer
         return None
 
@@ -174,7 +189,12 @@ def chunk_at(text: str, offset: int, tables: Tables) -> Chunk | None:
         first, last = chunk.tokens[0], chunk.tokens[-1]
         if first.start > offset:
             return None
-        closed = tables.spelling[last.kind] == "}" and offset >= last.end
+        closed = offset >= last.end and tables.spelling[last.kind] == "}" and _is_balanced(chunk.tokens, tables)
         if not closed and (offset <= last.end or offset <= chunk.after.start):
             return chunk
     return None
+
+
+def _is_balanced(tokens: Sequence[Token], tables: Tables) -> bool:
+    spellings = [tables.spelling[token.kind] for token in tokens if token.kind != ERROR]
+    return sum(s in _CLOSERS for s in spellings) <= sum(s in _CLOSERS.values() for s in spellings)

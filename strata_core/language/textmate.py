@@ -12,10 +12,9 @@ import re
 from typing import Any
 
 from ..types import TYPE_NAMES
-from .lalr import accepted
+from .lalr import keywords_after
 from .names import reserved_words
 from .scanner import scan
-from .syntax_errors import names_only
 from .tables import Tables, load_tables
 
 SCOPE = "source.strata"
@@ -42,8 +41,7 @@ def word_classes() -> dict[str, frozenset[str]]:
 
 def _words_after(text: str, tables: Tables) -> frozenset[str]:
     """The keywords that can stand behind `text`, those left out that would only be names there."""
-    expected = accepted([token.kind for token in scan(text, tables)[:-1]], tables)
-    return frozenset((expected & tables.keywords.keys()) - names_only(expected, tables))
+    return frozenset(keywords_after([token.kind for token in scan(text, tables)[:-1]], tables))
 
 
 def textmate() -> str:

@@ -127,6 +127,12 @@ PLACES = {
     ("model m -> contract Paid { from orders derive { ‸ = 1 } }", Sort.FIELD): [
         "order_id", "country", "email", "total",
     ],
+    ("model m { from orders incremental { strategy: append, cursor: ‸", Sort.COLUMN): COLUMNS,
+    ("model m { from orders incremental { strategy: ‸", Sort.KEYWORD): ["append", "replace", "upsert"],
+    ("model m { from orders incremental { key: [‸", Sort.COLUMN): COLUMNS,
+    ("test paid { given ‸", Sort.TABLE): ["customers", "orders", "paid", "totals"],
+    ("test paid { given orders { | order_id | ‸", Sort.COLUMN): ["country", "amount", "customer_id", "placed"],
+    ("test paid { expect { | order_id | ‸", Sort.COLUMN): ["country", "email", "total"],
     ("model m { from orders filter amount > 0 // ‸\n", Sort.COLUMN): None,
 }  # fmt: skip
 

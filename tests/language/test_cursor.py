@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +52,7 @@ PLACES = {
         "Model.statements Group.body Aggregate.items Assign.expr Call.arguments ColumnRef.name",
     ),
     "model m -> ‸": ({"contract"}, None),
+    "model m { from t select { a } ‸": (STATEMENTS, "Model.attributes Entry.key"),
     "model m -> contract ‸": (set(), "Model.contract"),
     "contract C { a: ‸": (set(), "Contract.fields FieldDecl.type TypeExpr.name"),
     "contract C { a: int64 ‸": (
@@ -78,6 +81,49 @@ def test_a_half_typed_text_tells_what_fits_at_the_cursor(marked: str) -> None:
     assert shown == (place or "")
 
 
+def test_a_word_that_would_only_be_a_name_is_not_offered_as_one_of_the_language() -> None:
+    statement = cursor_at("model m { from t ", 17)
+    assert statement is not None
+    assert STATEMENTS | {"as", "expand", "freshness", "incremental"} == statement.words - {"append"}
+    expression = cursor_at("model m { from t filter ", 24)
+    assert expression is not None
+    assert expression.words == VALUES | {"not"}
+
+
+def test_of_every_beginning_of_a_program_something_is_made() -> None:
+    """Each text that a person has on the screen while typing has a tree from the first name on."""
+    lost = []
+    for end in range(len(WHOLE)):
+        declarations = recover_module(WHOLE[:end], "m.strata").declarations
+        heads = [line for line in WHOLE[:end].split("\n") if re.match(r"(source|contract|model|test) \w", line)]
+        kinds = [type(d).__name__ for d in declarations if not isinstance(d, ast.Broken)]
+        if len(kinds) < len(heads):
+            lost.append((WHOLE[:end][-30:], kinds))
+    assert lost == []
+
+
+WHOLE = """\
+source s(csv: "s.csv") {
+  columns: { a: int64 primary_key, b: decimal(10, 2) nonnull, c: string enum {X, "Y"}, d: map(string, array(int64)) }
+  freshness: <= 1d
+  filter: b > 0
+}
+contract C { a: int64 primary_key  b: decimal(10, 2) classification: "pii" mask: partial(4) }
+model m -> contract C {
+  owner: "me"
+  from s as t
+  join_left s as u on t.a == u.a and (t.b > 1 or not u.c is none) expect many_to_one
+  let x = round(b * 2, 2, half_even)
+  derive { y = case(b > 1, "a", c like "x%", "b", c), z = lag(b) over (partition_by: [c], sort: [-a], rows: -1..0) }
+  group { c, k = upper(y) } ( aggregate { a = max(a), b = sum(b), n = count(distinct a) }  filter n > 1  sort { -n } )
+  select { a, * except { c }, b = cast(b, "decimal(10,2)") }
+  union all m
+  dedup by a sort { b desc }
+  take 5..10
+  incremental { strategy: upsert, key: [a], cursor: b }
+}
+test m { expect a > 0  given s { | a | b | | 1 | 2.5 | }  expect { | a | | 1 | } }
+"""
 COMMENTS = ("model m { // fr‸", "/* ‸ */ domain d = string", "# ‸", "/* ‸", "model m { from t /* x‸")
 
 
