@@ -7,8 +7,9 @@ whoever else asks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import pairwise
 from types import UnionType
 from typing import Any
 
@@ -61,13 +62,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of a project: what `known` has, which tables are models, and by contract which of them promise it, and
-    the modules that can be imported."""
+    """The names of a project: what `known` has, which tables are models, and by contract which of them promise it,
+    the modules that can be imported, and the compile-time functions."""
 
     known: Known
     models: frozenset[str]
     promising: Mapping[str, tuple[str, ...]]
     modules: tuple[str, ...] = ()
+    functions: Mapping[str, ast.Fn] = field(default_factory=dict)
 
 
 SNIPPETS = {
@@ -175,6 +177,8 @@ def _models(path: Path, names: Names) -> Iterator[Candidate]:
     pipeline = _node(path, ast.Pipeline)
     taken = {name.text for name in pipeline.models if isinstance(name, ast.Name)} if pipeline is not None else set()
     yield from (_table(name, names) for name in sorted(names.models - taken))
+    if pipeline is not None:
+        yield from _generators(names)
 
 
 def _sources(path: Path, names: Names) -> Iterator[Candidate]:
@@ -209,6 +213,10 @@ _FORM_SNIPPETS = {
 
 def _expression(path: Path, names: Names) -> Iterator[Candidate]:
     """A column, a function, or a word that a function takes."""
+    if _compile_time(path):
+        yield from (Candidate(value, Sort.VALUE, spelled(value), rank=LIKELY) for value in _values_in(path))
+        yield from _generators(names)
+        return
     ref = path[-2][0]
     call, place = path[-3] if len(path) > 2 else (None, "")
     if isinstance(call, ast.Call) and place == "arguments" and ref.qualifier is None:
@@ -236,6 +244,14 @@ def _expression(path: Path, names: Names) -> Iterator[Candidate]:
     yield from _functions(path)
 
 
+def _values_in(path: Path) -> list[str]:
+    """The parameters and loop variables of a compile-time function."""
+    fn = path[0][0]
+    loops = [loop.name.text for node, _ in path if isinstance(node, ast.Comprehension) for loop in node.loops]
+    found = dict.fromkeys([*(parameter.name.text for parameter in fn.parameters), *loops])
+    return [name for name in found if name not in (CURSOR, MISSING)]
+
+
 def _column(one: Visible, names: Names, rank: int) -> Candidate:
     label = one.name if one.qualifier is None else f"{one.qualifier}.{one.name}"
     text = spelled(one.name) if one.qualifier is None else f"{spelled(one.qualifier)}.{spelled(one.name)}"
@@ -255,15 +271,16 @@ def _visible(path: Path, names: Names) -> list[Visible]:
     """The columns that can be read at the end of `path`."""
     root = path[0][0]
     known = names.known
+    model = _node(path, ast.Model)
+    if model is not None:
+        statement = next(below for (above, _), (below, _) in pairwise(path) if above is model)
+        body = next((field for node, field in path if isinstance(node, ast.Group)), "")
+        inner = _node(path, ast.Filter | ast.Sort)
+        grouped = body == "body" and inner is not None and inner is not statement
+        if isinstance(statement, ast.PartitionBy | ast.Freshness | ast.Incremental):
+            return final_columns(model, known)
+        return visible_in(model, statement, known, grouped=grouped)
     match root:
-        case ast.Model():
-            statement = path[1][0]
-            body = next((field for node, field in path if isinstance(node, ast.Group)), "")
-            inner = _node(path, ast.Filter | ast.Sort)
-            grouped = body == "body" and inner is not None and inner is not statement
-            if isinstance(statement, ast.PartitionBy | ast.Freshness | ast.Incremental):
-                return final_columns(root, known)
-            return visible_in(root, statement, known, grouped=grouped)
         case ast.Test():
             table = known.tables.get(root.name.text)
             return columns_of(table) if table is not None else []
@@ -300,11 +317,10 @@ def _function(function: Function, rank: int) -> Candidate:
 
 def _conditions(path: Path, names: Names) -> Iterator[Candidate]:
     """Whole conditions of a join: columns of both sides that bear one name."""
-    join = path[-3][0]
-    root = path[0][0]
-    if not isinstance(join, ast.Join) or not isinstance(root, ast.Model):
+    join, model = path[-3][0], _node(path, ast.Model)
+    if not isinstance(join, ast.Join) or model is None:
         return
-    visible = visible_in(root, join, names.known)
+    visible = visible_in(model, join, names.known)
     label = (join.alias or join.table).text
     right = {v.name: v for v in visible if v.qualifier == label}
     for left in visible:
@@ -319,34 +335,34 @@ def _conditions(path: Path, names: Names) -> Iterator[Candidate]:
 
 def _promised(path: Path, names: Names, visible: Iterable[Visible]) -> Iterator[Candidate]:
     """What the contract of the model promises and the `select` does not have yet."""
-    root, select = path[0][0], path[-3][0]
+    root, select = _node(path, ast.Model), path[-3][0]
     contract = names.known.contracts.get(root.contract.text) if root.contract is not None else None
     if contract is None:
         return
     chosen = {item.name.text for item in select.items if not isinstance(item, ast.Star)}
     bare = {v.name for v in visible if v.qualifier is None}
     tables = {v.name: v.qualifier for v in visible if v.qualifier is not None and v.name not in bare}
-    for field in contract.fields:
-        if field.name in chosen:
+    for one in contract.fields:
+        if one.name in chosen:
             continue
-        name = spelled(field.name)
-        text = name if field.name in bare else f"{name} = "
-        if field.name in tables:
-            text = f"{spelled(str(tables[field.name]))}.{name}"
-        symbol = Symbol(SymbolKind.FIELD, field.name, contract.name)
-        yield Candidate(field.name, Sort.FIELD, text, f"promised: {field.promise}", symbol=symbol, rank=LIKELY)
+        name = spelled(one.name)
+        text = name if one.name in bare else f"{name} = "
+        if one.name in tables:
+            text = f"{spelled(str(tables[one.name]))}.{name}"
+        symbol = Symbol(SymbolKind.FIELD, one.name, contract.name)
+        yield Candidate(one.name, Sort.FIELD, text, f"promised: {one.promise}", symbol=symbol, rank=LIKELY)
 
 
 def _output_name(path: Path, names: Names) -> Iterator[Candidate]:
     """The name of an output: one that is promised."""
-    root, items = path[0][0], path[-3][0]
+    root, items = _node(path, ast.Model), path[-3][0]
     contract = names.known.contracts.get(root.contract.text) if getattr(root, "contract", None) is not None else None
     if contract is None or not isinstance(items, ast.Select | ast.Derive | ast.Aggregate):
         return
     chosen = {item.name.text for item in items.items if not isinstance(item, ast.Star)}
-    for field in contract.fields:
-        if field.name not in chosen:
-            yield _field(field, contract.name)
+    for one in contract.fields:
+        if one.name not in chosen:
+            yield _field(one, contract.name)
 
 
 def _field(field: ContractField, contract: str) -> Candidate:
@@ -371,9 +387,42 @@ def _instants(path: Path, names: Names) -> Iterator[Candidate]:
 
 
 def _called(path: Path, names: Names) -> Iterator[Candidate]:
-    """A function's name, with its arguments behind it already."""
+    """A function's name, with its arguments behind it already; where no column is, one of compile time."""
+    if isinstance(path[0][0], ast.Generator | ast.Pipeline) or _compile_time(path):
+        yield from _generators(names)
+        return
     for one in _functions(path):
         yield replace(one, snippet=None, rank=PLAIN)
+
+
+def _compile_time(path: Path) -> bool:
+    """Whether a place is within a compile-time function, and in no model of it."""
+    return isinstance(path[0][0], ast.Fn) and _node(path, ast.ModelLiteral) is None
+
+
+def _generators(names: Names) -> Iterator[Candidate]:
+    for name, fn in sorted(names.functions.items()):
+        symbol = Symbol(SymbolKind.FUNCTION, name)
+        yield Candidate(name, Sort.FUNCTION, spelled(name), signature_of(fn), f"{spelled(name)}($0)", symbol)
+
+
+def signature_of(fn: ast.Fn) -> str:
+    """The first line of a compile-time function."""
+    parameters = ", ".join(f"{p.name}: {_written(p.type)}" for p in fn.parameters)
+    return f"fn {fn.name}({parameters}) -> {_written(fn.returns)}"
+
+
+def _written(type_: ast.TypeExpr) -> str:
+    arguments = []
+    for argument in type_.arguments:
+        match argument:
+            case ast.TypeExpr():
+                arguments.append(_written(argument))
+            case ast.TypeField():
+                arguments.append(f"{argument.name}: {_written(argument.type)}")
+            case ast.Literal():
+                arguments.append(str(argument.value))
+    return f"{type_.name}<{', '.join(arguments)}>" if arguments else str(type_.name)
 
 
 def _keyword_arguments(path: Path, names: Names) -> Iterator[Candidate]:
@@ -418,7 +467,7 @@ def _resource_keys(path: Path, names: Names) -> Iterator[Candidate]:
 
 
 def _attributes(path: Path, names: Names) -> Iterator[Candidate]:
-    given = {entry.key.text for entry in path[0][0].attributes}
+    given = {entry.key.text for entry in _node(path, ast.Model).attributes}
     for key, what in ATTRIBUTES.items():
         if key not in given:
             yield Candidate(key, Sort.PROPERTY, key, what, snippet=f'{key}: "$0"', rank=LAST)

@@ -8,17 +8,18 @@ the catalog.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..contract.authoring import Proof
 from ..contract.model import ContractField, TableContract
+from ..diagnostics import Span
 from ..diagnostics.markdown import markdown_code
 from ..language import ast
 from ..relation.schema import Column, Key
 from ..types import Inferred
 from ..types.functions import CATALOG
 from .compiled import CompiledModel, CompiledProject
-from .completion import CAST_DOC
+from .completion import CAST_DOC, signature_of
 from .occurrences import Kind, Symbol
 from .scope_at import Known
 
@@ -32,7 +33,8 @@ class Facts:
 
     compiled: CompiledProject
     known: Known
-    declarations: Mapping[str, ast.Declaration]
+    declarations: Mapping[str, ast.Source | ast.Model]
+    functions: Mapping[str, ast.Fn] = field(default_factory=dict)
 
 
 def describe(symbol: Symbol, facts: Facts, fact: Column | Inferred | None = None) -> str | None:
@@ -53,6 +55,8 @@ def describe(symbol: Symbol, facts: Facts, fact: Column | Inferred | None = None
             type_ = facts.known.domains.get(symbol.name)
             return None if type_ is None else code(f"domain {symbol.name} = {type_}")
         case Kind.FUNCTION:
+            if symbol.name in facts.functions:
+                return _compile_time(facts.functions[symbol.name], facts)
             shown = _function(symbol.name)
             return shown if fact is None or shown is None else f"{shown}\n\nhere: `{_inferred(fact)}`"
         case Kind.PIPELINE:
@@ -191,6 +195,20 @@ def _table(symbol: Symbol, facts: Facts) -> str | None:
     if name in facts.compiled.broken:
         said.append("in error, or reads from something that is")
     return "\n\n".join(said)
+
+
+def _compile_time(fn: ast.Fn, facts: Facts) -> str:
+    made = [name for name, d in facts.declarations.items() if _within(d.span, fn.span) and isinstance(d, ast.Model)]
+    shown = ", ".join(map(markdown_code, made[:SHOWN_VALUES]))
+    more = f" and {len(made) - SHOWN_VALUES} more" if len(made) > SHOWN_VALUES else ""
+    return f"{code(signature_of(fn))}\n\n" + (f"makes {shown}{more}" if made else "makes no model of this project")
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    starts = (outer.line, outer.column) <= (inner.line, inner.column)
+    return (
+        inner.file == outer.file and starts and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+    )
 
 
 def _function(name: str) -> str | None:

@@ -1,5 +1,8 @@
 """The names of a whole project: what stands at a place, where a name is declared, where it is used.
 
+A model that a compile-time function makes has its names at its template; a place there means what the first model of
+the template means.
+
 Kept from one state of a text to the next: a declaration that did not change, and reads the same columns as before, is
 not looked at again. Linear in what is declared.
 """
@@ -9,29 +12,43 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
 from ..diagnostics import Span
 from ..frozen import dataclass
 from ..language import ast
-from .occurrences import Columns, Found, Kind, Occurrence, Symbol, occurrences
+from .fn.expansion import Evaluated, expand
+from .occurrences import Columns, Found, Kind, Occurrence, Symbol, nodes_of, occurrences
 from .order import order, reads
+
+NO_CALLS: Mapping[int, Evaluated] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class Index:
-    """Every name of a project. `found` has the names of each declaration, in the order of the modules; `columns`
-    those that tables have for their readers."""
+    """Every name of a project. `found` has the names of each declaration, in the order of the modules, `generated`
+    those of the models that calls of compile-time functions gave; `columns` has those that tables have for their
+    readers."""
 
     modules: tuple[ast.Module, ...]
     found: tuple[tuple[ast.Declaration, Found], ...]
     columns: Mapping[str, Columns]
     fields: Mapping[str, frozenset[str]]
+    tables: Mapping[str, ast.Source | ast.Model]
+    generated: tuple[tuple[ast.Model, Found], ...] = ()
 
     def at(self, file: str, line: int, column: int) -> list[Occurrence]:
         """The names at a place (counted as in `Span`), those that declare something first; a cursor right behind a
         name is at it."""
-        here = [o for o in self.in_file(file) if _covers(o.span, line, column)]
+        model = self.generated_at(file, line, column)
+        names = next((f.occurrences for d, f in self.generated if d is model), ()) if model is not None else ()
+        here = [o for o in names if _covers(o.span, line, column)]
+        here = here or [o for o in self.in_file(file) if _covers(o.span, line, column)]
         return sorted(here, key=lambda o: not o.defines)
+
+    def generated_at(self, file: str, line: int, column: int) -> ast.Model | None:
+        """The first of the models that are made of the template at a place."""
+        return next((d for d, _ in self.generated if d.span.file == file and _covers(d.span, line, column)), None)
 
     def in_file(self, file: str) -> tuple[Occurrence, ...]:
         """The names of one file, in the order of the passes."""
@@ -70,11 +87,6 @@ class Index:
         return {module.path: module.declarations for module in self.modules}
 
     @cached_property
-    def tables(self) -> Mapping[str, ast.Declaration]:
-        """The sources and models by name."""
-        return _tables(self.modules)
-
-    @cached_property
     def symbols(self) -> frozenset[Symbol]:
         """Everything that is named somewhere, or is a column of a table."""
         columns = (s for known in self.columns.values() for s in known.values())
@@ -90,7 +102,7 @@ class Index:
     @cached_property
     def _by_symbol(self) -> Mapping[Symbol, tuple[Occurrence, ...]]:
         found: dict[Symbol, list[Occurrence]] = defaultdict(list)
-        for _, names in self.found:
+        for _, names in (*self.found, *self.generated):
             for occurrence in names.occurrences:
                 found[occurrence.symbol].append(occurrence)
         return {symbol: tuple(places) for symbol, places in found.items()}
@@ -104,7 +116,16 @@ class Index:
         return found
 
     def _ties(self) -> Iterator[tuple[Symbol, Symbol]]:
-        for declaration, names in self.found:
+        written: dict[tuple[Span, Kind], Symbol] = {}
+        templates = [(d, f) for d, f in self.found if isinstance(d, ast.Fn)] if self.generated else []
+        for _, names in (*self.generated, *templates):
+            for one in names.occurrences:
+                if one.defines and one.symbol.kind in (Kind.COLUMN, Kind.ALIAS):
+                    # What one text names in several models has one name in all of them.
+                    first = written.setdefault((one.span, one.symbol.kind), one.symbol)
+                    if first is not one.symbol:
+                        yield first, one.symbol
+        for declaration, names in (*self.found, *self.generated):
             yield from names.ties
             if isinstance(declaration, ast.Model) and declaration.contract is not None:
                 contract = declaration.contract.text
@@ -114,11 +135,15 @@ class Index:
                         yield symbol, Symbol(Kind.FIELD, name, contract)
 
 
-def build_index(modules: Sequence[ast.Module], before: Index | None = None) -> Index:
-    """The names of `modules`; what did not change is taken over from the index `before`."""
-    kept = {id(d): (d, f) for d, f in before.found} if before is not None else {}
+def build_index(
+    modules: Sequence[ast.Module], before: Index | None = None, calls: Mapping[int, Evaluated] = NO_CALLS
+) -> Index:
+    """The names of `modules`; what did not change is taken over from the index `before`, and what calls of compile-time
+    functions gave from `calls`."""
+    kept = {id(d): (d, f) for d, f in (*before.found, *before.generated)} if before is not None else {}
     known = before.columns if before is not None else {}
-    tables = _tables(modules)
+    expanded = expand(modules, calls, lambda _: None).modules
+    tables = _tables(expanded)
     models = {name: d for name, d in tables.items() if isinstance(d, ast.Model)}
     declared = [d for module in modules for d in module.declarations]
     fields = {
@@ -138,20 +163,23 @@ def build_index(modules: Sequence[ast.Module], before: Index | None = None) -> I
             return same[1]
         return occurrences(declaration, columns.get)
 
-    sources = [d for d in tables.values() if not isinstance(d, ast.Model)]
-    for declaration in (*sources, *(models[name] for name in ordered.names)):
+    sources = [d for d in tables.values() if isinstance(d, ast.Source)]
+    readable: list[ast.Source | ast.Model] = [*sources, *(models[name] for name in ordered.names)]
+    for declaration in readable:
         found = done[id(declaration)] = look(declaration)
-        if found.outputs is not None and isinstance(declaration, ast.Source | ast.Model):
+        if found.outputs is not None:
             name, former = declaration.name.text, known.get(declaration.name.text)
             # The very same value as before says at once that readers see what they saw.
             columns[name] = former if former is not None and _alike(former, found.outputs) else found.outputs
     found_all = tuple((d, done[id(d)] if id(d) in done else look(d)) for d in declared)
-    return Index(tuple(modules), found_all, columns, fields)
+    written = {id(d) for d in declared}
+    generated = tuple((m, done[id(m)]) for m in models.values() if id(m) not in written)
+    return Index(tuple(modules), found_all, columns, fields, tables, generated)
 
 
-def _tables(modules: Iterable[ast.Module]) -> dict[str, ast.Declaration]:
+def _tables(modules: Iterable[ast.Module]) -> dict[str, ast.Source | ast.Model]:
     """The tables by name; of two with one name the first counts."""
-    found: dict[str, ast.Declaration] = {}
+    found: dict[str, ast.Source | ast.Model] = {}
     for module in modules:
         for declaration in module.declarations:
             if isinstance(declaration, ast.Source | ast.Model):
@@ -163,6 +191,9 @@ def _read(declaration: ast.Declaration) -> Iterable[str]:
     match declaration:
         case ast.Model():
             return reads(declaration)
+        case ast.Fn():
+            templates = (n.model for n in nodes_of(declaration.body) if isinstance(n, ast.ModelLiteral))
+            return [table for template in templates for table in reads(template)]
         case ast.Test():
             others = (e.condition.values for e in declaration.expectations if isinstance(e.condition, ast.In))
             return (

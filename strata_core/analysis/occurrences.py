@@ -412,11 +412,11 @@ def _fn(fn: ast.Fn, columns_of: TableColumns, notes: _Notes) -> None:
     """The function, those that it calls, and what its models name. What is a value in them is no column."""
     notes.add(fn.name, Symbol(Kind.FUNCTION, fn.name.text), defines=True)
     _compile_time(fn.body, notes)
-    nodes = list(_nodes(fn.body))
+    nodes = list(nodes_of(fn.body))
     values = {p.name.text for p in fn.parameters} | {n.name.text for n in nodes if isinstance(n, ast.For)}
     for literal in nodes:
         if isinstance(literal, ast.ModelLiteral):
-            inside = _nodes(literal.model)
+            inside = nodes_of(literal.model)
             filled = {n.span for n in inside if isinstance(n, ast.ColumnRef) and (n.qualifier or n.name).text in values}
             named = _model(literal.model, columns_of).occurrences
             notes.found += [o for o in named if o.span not in filled and "${" not in o.symbol.name]
@@ -424,12 +424,12 @@ def _fn(fn: ast.Fn, columns_of: TableColumns, notes: _Notes) -> None:
 
 def _compile_time(root: ast.Expr, notes: _Notes) -> None:
     """The functions that compile-time code calls."""
-    for node in _nodes(root):
+    for node in nodes_of(root):
         if isinstance(node, ast.Call):
             notes.add(node.function, Symbol(Kind.FUNCTION, node.function.text))
 
 
-def _nodes(root: ast.Expr | ast.Model) -> Iterator[object]:
+def nodes_of(root: ast.Expr | ast.Model) -> Iterator[object]:
     """All nodes of a tree but those of the models within it."""
     pending: list[object] = [root]
     while pending:

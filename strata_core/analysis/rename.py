@@ -29,6 +29,7 @@ NOUNS = {
     Kind.DOMAIN: "domain",
     Kind.PIPELINE: "pipeline",
     Kind.ALIAS: "table",
+    Kind.FUNCTION: "function",
 }
 """What can be renamed, and what it is called."""
 
@@ -49,10 +50,13 @@ class Renaming:
 def nameable(occurrence: Occurrence, index: Index) -> Occurrence:
     """`occurrence`, if what it names can be renamed; raises `RenameRefusedError`."""
     symbol = occurrence.symbol
-    if symbol.kind is Kind.FUNCTION:
+    if symbol.kind is Kind.FUNCTION and not index.definitions(symbol):
         raise RenameRefusedError(f"`{symbol.name}` is a function of the language")
     if symbol.kind is Kind.MODULE:
         raise RenameRefusedError("a module has the name of its file")
+    made = any(d.name.text == symbol.name for d, _ in index.generated) if symbol.kind is Kind.TABLE else False
+    if made or "${" in symbol.name:
+        raise RenameRefusedError(f"`{symbol.name}` is named by a compile-time function")
     if not any(o.defines for o in index.references(symbol)):
         raise RenameRefusedError(f"`{symbol.name}` is declared nowhere")
     return occurrence
@@ -92,10 +96,11 @@ def _edit(span: Span, places: list[Occurrence], name: str, text: str, index: Ind
     if written.startswith('"'):
         return Edit(span, f'"{name}"')
     item = places[0].item
-    here = [o for o in index.at(span.file, span.line, span.column) if o.span == span]
-    if item is None or len(places) == len(here):
+    here = {o.defines for o in index.at(span.file, span.line, span.column) if o.span == span}
+    renamed = {o.defines for o in places}
+    if item is None or renamed >= here:
         return Edit(span, spelled(name))
-    if places[0].defines:
+    if renamed == {True}:
         return Edit(item.start, f"{spelled(name)} = ")
     return Edit(item, f"{written} = {_at(item, text)[: -len(written)]}{spelled(name)}")
 
@@ -140,7 +145,10 @@ def _compare(before: Index, renamed: Callable[[Symbol], Symbol], name: str, chan
     """Refuse a rename after which some name means something else."""
     modules = [recover_module(changed[m.path], m.path) if m.path in changed else m for m in before.modules]
     after = build_index(modules, before)
-    for (declaration, old), (_, new) in zip(before.found, after.found, strict=False):
+    if len(before.generated) != len(after.generated):
+        raise RenameRefusedError(f"with `{name}` a compile-time function would make other models")
+    both = zip((*before.found, *before.generated), (*after.found, *after.generated), strict=False)
+    for (declaration, old), (_, new) in both:
         if old is new:
             continue
         expected = [(renamed(o.symbol), o.defines) for o in old.occurrences]

@@ -21,6 +21,7 @@ KINDS = {
     ast.Domain: lsp.SymbolKind.TypeParameter,
     ast.Pipeline: lsp.SymbolKind.Package,
     ast.Test: lsp.SymbolKind.Event,
+    ast.Fn: lsp.SymbolKind.Function,
 }
 WORDS = {
     "source": lsp.SymbolKind.Struct,
@@ -29,6 +30,7 @@ WORDS = {
     "domain": lsp.SymbolKind.TypeParameter,
     "pipeline": lsp.SymbolKind.Package,
     "test": lsp.SymbolKind.Event,
+    "fn": lsp.SymbolKind.Function,
 }
 MOST_SYMBOLS = 500
 

@@ -50,7 +50,7 @@ class State:
     @cached_property
     def index(self) -> Index:
         """The names of the project."""
-        return build_index(self.modules, self.before)
+        return build_index(self.modules, self.before, self.revision.memory.calls)
 
     @cached_property
     def known(self) -> Known:
@@ -60,20 +60,19 @@ class State:
     @cached_property
     def facts(self) -> Facts:
         """What descriptions are made from."""
-        return Facts(self.revision.compiled, self.known, self.index.tables)
+        return Facts(self.revision.compiled, self.known, self.index.tables, self.names.functions)
 
     @cached_property
     def names(self) -> Names:
         """What completion offers."""
-        models: dict[str, ast.Model] = {}
-        for module in self.modules:
-            models |= {d.name.text: d for d in module.declarations if isinstance(d, ast.Model)}
+        models = {name: d for name, d in self.index.tables.items() if isinstance(d, ast.Model)}
         promising: dict[str, tuple[str, ...]] = {}
         for name, model in models.items():
             if model.contract is not None:
                 promising[model.contract.text] = (*promising.get(model.contract.text, ()), name)
         paths = [PurePosixPath(path).with_suffix("").parts for path in self.revision.modules]
-        return Names(self.known, frozenset(models), promising, tuple(".".join(p) for p in paths))
+        functions = {d.name.text: d for module in self.modules for d in module.declarations if isinstance(d, ast.Fn)}
+        return Names(self.known, frozenset(models), promising, tuple(".".join(p) for p in paths), functions)
 
     def text(self, path: str) -> Text:
         """The text of a file; an empty one where there is none."""
@@ -84,8 +83,11 @@ class State:
         return self.index.at(path, *self.text(path).place(position))
 
     def declaration_at(self, path: str, position: Position) -> ast.Declaration | None:
-        """The declaration around a position."""
+        """The declaration around a position; within a template, the first model that is made of it."""
         place = self.text(path).place(position)
+        model = self.index.generated_at(path, *place)
+        if model is not None:
+            return model
         for declaration in self.index.declarations.get(path, ()):
             span = declaration.span
             if (span.line, span.column) <= place <= (span.end_line, span.end_column):

@@ -30,6 +30,34 @@ def test_what_it_can_do_is_told(shop: Client) -> None:
     } <= capabilities.keys()  # fmt: skip
 
 
+def test_definition_into_the_template_of_a_generated_model(shop: Client) -> None:
+    text = (
+        "fn only(countries: List<Str>) -> List<Model> {\n"
+        '  [model "in_${c}" { from paid  filter country == c  select { twice = total * 2 } } for c in countries]\n'
+        '}\nonly(["ES", "MX"])\nmodel spain { from in_ES  select { twice } }\n'
+    )
+    other = shop.open(shop.folder / "models" / "made.strata", text)
+    assert [f for f in shop.findings(other) if f[0].startswith("E")] == []
+    last = "model spain { from in_ES  select { twice } }"
+    assert places(shop, shop.at("definition", other, last.replace("in_ES", "in_‸ES"))) == ["made 1:9-1:18"]
+    assert places(shop, shop.at("definition", other, last.replace("{ twice", "{ tw‸ice"))) == ["made 1:62-1:67"]
+    assert places(shop, shop.at("definition", other, 'on‸ly(["ES", "MX"])')) == ["made 0:3-0:7"]
+    template = (
+        '  [model "in_${c}" { from paid  filter country == c  select { twice = tot‸al * 2 } } for c in countries]'
+    )
+    assert places(shop, shop.at("definition", other, template)) == ["paid 14:39-14:44"]
+    hover = shop.at("hover", other, template.replace("‸", "").replace("twice", "tw‸ice"))["contents"]["value"]
+    assert hover.startswith("```strata\nin_ES.twice: decimal(")
+    hover = shop.at("hover", other, 'on‸ly(["ES", "MX"])')["contents"]["value"]
+    assert hover == "```strata\nfn only(countries: List<Str>) -> List<Model>\n```\n\nmakes `in_ES`, `in_MX`"
+    with pytest.raises(RequestError, match="named by a compile-time function"):
+        shop.at("prepareRename", other, last.replace("in_ES", "in_‸ES"))
+    labels = [item["label"] for item in shop.at("completion", other, template.replace("tot‸al", "‸total"))]
+    assert labels[:4] == ["order_id", "country", "email", "total"]
+    assert "only" in [item["label"] for item in shop.at("completion", other, 'on‸ly(["ES", "MX"])')]
+    shop.close(other)
+
+
 def test_findings_of_all_files(shop: Client) -> None:
     assert shop.findings(uri(shop, "paid")) == []
     assert shop.findings(uri(shop, "totals")) == [("W001", "0:6-0:12", "the model `totals` has no contract")]
