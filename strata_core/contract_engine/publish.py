@@ -72,18 +72,20 @@ class Published:
     files: tuple[str, ...]
 
 
-def publish(
-    checked: Checked,
-    products: Sequence[str],
-    seen: Observations,
-    provenance: Provenance,
-    targets: Sequence[Target],
-    out: Path,
-) -> Published:
-    """Promote `products` (empty: all) and publish a release of everything that was ever promoted.
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A publication that nothing keeps from being made, and what it promotes, for a record of `expected` entries."""
+
+    publication: Publication
+    fresh: tuple[Promotion, ...]
+    expected: int
+
+
+def prepare(checked: Checked, products: Sequence[str], seen: Observations, provenance: Provenance) -> Prepared:
+    """What promoting `products` (empty: all) would publish; nothing is written.
 
     A product whose promoted contract did not change is published anew without a new promotion. Raises `StrataError`
-    E160 with everything that keeps a product from promotion, E093 where another publication came first.
+    E160 with everything that keeps a product from promotion.
     """
     chosen = _chosen(checked, products)
     problems = [d for c in chosen for d in _obstacles(checked, c)]
@@ -91,7 +93,7 @@ def publish(
         raise StrataError(*problems)
     expected = promotions.head(checked.setting.promotions)
     made = (_promotion(checked, c, provenance) for c in chosen)
-    fresh = [replace(p, number=expected + 1) for p in made if p is not None]
+    fresh = tuple(replace(p, number=expected + 1) for p in made if p is not None)
     known = {**promotions.latest(checked.setting.promotions)[0], **{p.product: p for p in fresh}}
     views: dict[str, RuntimeView] = {}
     for id_, promotion in sorted(known.items()):
@@ -103,13 +105,21 @@ def publish(
         problems += _failed_tests(views[id_], candidate, id_ in {p.product for p in fresh})
     if problems:
         raise StrataError(*problems)
-    publication = Publication(checked, views, known)
-    files = {path: content for target in targets for path, content in target.files(publication).items()}
+    return Prepared(Publication(checked, views, known), fresh, expected)
+
+
+def publish(prepared: Prepared, targets: Sequence[Target], out: Path) -> Published:
+    """Publish a release of everything that was ever promoted.
+
+    Raises `StrataError` E160 where it cannot be written, E093 where another publication came first.
+    """
+    checked = prepared.publication.checked
+    files = {path: content for target in targets for path, content in target.files(prepared.publication).items()}
     release = _stage(out, files)
     recorded: tuple[Promotion, ...] = ()
-    if fresh:
-        named = [replace(p, release=release.name) for p in fresh]
-        recorded = promotions.record(checked.setting.promotions, named, expected)
+    if prepared.fresh:
+        named = [replace(p, release=release.name) for p in prepared.fresh]
+        recorded = promotions.record(checked.setting.promotions, named, prepared.expected)
     _turn(out, release)
     return Published(recorded, release, tuple(sorted(files)))
 

@@ -135,6 +135,17 @@ def test_publish_wants_what_is_committed(project: Path) -> None:
     assert run("validate", "-v")[1] == "shop.orders  1.0.1  bronze  patch-compatible, 1 change since 1.0.0\n"
 
 
+def test_seed2_promotion_mode_asks_more_and_ci_mode_never_publishes(project: Path) -> None:
+    assert run("validate")[0] == 0
+    code, out, _ = run("validate", "--mode", "promotion", "--format", "json")
+    assert (code, [d["code"] for d in json.loads(out)]) == (1, ["E160"])
+    committed(project)
+    assert run("validate", "--mode", "promotion")[0] == 0
+    assert run("validate", "--mode", "promotion", "--contract", PLACE)[0] == 0
+    assert not (project / ".generated").exists()
+    assert not (project / "contracts" / ".promotions").exists()
+
+
 def test_diff_between_revisions(project: Path) -> None:
     committed(project)
     other = "contracts/shop/returns/contract.yaml"

@@ -15,7 +15,7 @@ from strata_core.contract_engine import promotions
 from strata_core.contract_engine import publish as publishing
 from strata_core.contract_engine.observe import Observations, SeenRun, SeenSchema, SeenTest
 from strata_core.contract_engine.pipeline import Checked, examine, open_setting
-from strata_core.contract_engine.publish import TARGETS, Provenance, Published, Target, publish
+from strata_core.contract_engine.publish import TARGETS, Provenance, Published, Target, prepare, publish
 from strata_core.contract_engine.schemas import RUNTIME_VIEW
 from strata_core.contract_engine.shapes import valid
 from strata_core.diagnostics import StrataError
@@ -30,7 +30,7 @@ TESTED = LIVE + "tests: [{id: none, kind: sql, severity: blocking, sql: 'select 
 
 def promoted(found: Checked, seen: Observations | None = None, *products: str, **more: Any) -> Published:
     out = found.setting.root / "out"
-    return publish(found, products, seen or Observations(), BY, more.get("targets", TARGETS), out)
+    return publish(prepare(found, products, seen or Observations(), BY), more.get("targets", TARGETS), out)
 
 
 def view(root: Path, product: str = "shop/orders") -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ...contract_engine.pipeline import Outcome, Setting, check
+from ...contract_engine.pipeline import Outcome, Setting, check, examine
 from ...diagnostics import Diagnostic, Severity, StrataError
 from ...diagnostics.suggest import did_you_mean
 from ..exits import CLEAN
@@ -19,17 +19,28 @@ from .shared import FORMATS, exit_code, format_option, on_contracts, tell
 @click.command("validate")
 @on_contracts
 @click.option("--contract", type=click.Path(path_type=Path), help="Show the findings of this contract alone.")
+@click.option(
+    "--mode",
+    type=click.Choice(("ci", "promotion")),
+    default="ci",
+    show_default=True,
+    help="What is asked: does it hold, or could it be promoted now?",
+)
 @format_option(*FORMATS)
 @click.option("--verbose", "-v", is_flag=True, help="Show notes that block nothing, and each product's verdict.")
-def validate_command(setting: Setting, contract: Path | None, format_: str, verbose: bool) -> int:
-    """Check contracts, fragments and versions; publish nothing (CI mode).
+def validate_command(setting: Setting, contract: Path | None, mode: str, format_: str, verbose: bool) -> int:
+    """Check contracts, fragments and versions; publish nothing.
 
-    All contracts are read, since they refer to one another; `--contract` only chooses what is shown.
+    All contracts are read, since they refer to one another; `--contract` only chooses what is shown. With `--mode
+    promotion` it is also asked whether everything could be promoted: the files are committed, views can be projected,
+    no blocking test failed.
     """
     started = time.perf_counter()
     with Progress("validating contracts", quiet=format_ != "text"):
         outcome = check(setting)
     shown = outcome.diagnostics if contract is None else _of(contract, setting, outcome)
+    if mode == "promotion" and not any(d.blocks for d in shown):
+        shown = (*shown, *_obstacles(setting, contract, outcome))
     if not verbose and format_ == "text":
         shown = tuple(d for d in shown if d.severity is not Severity.INFO)
     files = [p.file for p in outcome.products]
@@ -43,6 +54,18 @@ def validate_command(setting: Setting, contract: Path | None, format_: str, verb
         counted = f"{plural(len(outcome.products), 'contract')}, {plural(outcome.files, 'input')}"
         click.echo(f"{counted}: {told} ({time.perf_counter() - started:.2f} s)", err=True)
     return exit_code(shown) if shown else CLEAN
+
+
+def _obstacles(setting: Setting, contract: Path | None, outcome: Outcome) -> tuple[Diagnostic, ...]:
+    """What keeps the products from promotion besides findings."""
+    from .promotion import prepared
+
+    products = [p.id for p in outcome.products if contract is None or (setting.root / p.file) == contract.resolve()]
+    try:
+        prepared(examine(setting), products)
+    except StrataError as error:
+        return error.diagnostics
+    return ()
 
 
 def _of(contract: Path, setting: Setting, outcome: Outcome) -> tuple[Diagnostic, ...]:

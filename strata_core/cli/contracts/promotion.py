@@ -1,0 +1,36 @@
+"""What promotion mode needs besides a check: who promotes, from which commit, and what was seen."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from ...contract_engine.git_state import changed, checked_out
+from ...contract_engine.pipeline import Checked
+from ...contract_engine.publish import Prepared, Provenance, prepare
+from ...diagnostics import Diagnostic, StrataError
+from .observed import moment, observed
+
+
+def prepared(checked: Checked, products: Sequence[str], by: str | None = None, commit: str | None = None) -> Prepared:
+    """What promoting `products` would publish. Raises `StrataError` E160 with all that keeps them from it."""
+    provenance = Provenance(by or getpass.getuser(), commit or _commit(checked), version("strata-tables"), moment())
+    return prepare(checked, products, observed(checked), provenance)
+
+
+def _commit(checked: Checked) -> str:
+    """The commit that is checked out; E160 where it does not have the files as they are."""
+    root = checked.setting.root
+    commit = checked_out(root)
+    if commit is None:
+        fix = "commit the contracts, or name the commit with `--commit`"
+        raise StrataError(
+            Diagnostic("E160", "nobody can tell later where this comes from: there is no commit", fix=fix)
+        )
+    files = {path for c in checked.collated.candidates for path in c.inputs if (root / path).is_file()}
+    if dirty := changed(root, sorted(files)):
+        listed = ", ".join(dirty[:5]) + (f" and {len(dirty) - 5} more" if len(dirty) > 5 else "")
+        message = f"what is promoted is not what is committed: {listed}"
+        raise StrataError(Diagnostic("E160", message, fix="commit it first, or name its commit with `--commit`"))
+    return commit
