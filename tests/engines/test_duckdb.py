@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -339,3 +341,30 @@ def test_what_overflows_in_a_comparison_with_a_constant_aborts(
     condition = call(comparison, number, literal(6)) if side == "left" else call(comparison, literal(6), number)
     assert failure(filter_rows(base, condition), {"t": data}).code == "E090"
     assert failure(project(base, [Item("y", condition)]), {"t": data}).code == "E090"
+
+
+def test_a_forked_process_computes_and_ends() -> None:
+    script = """
+import os, sys
+import pyarrow as pa
+from strata_core.engines.duckdb.engine import DuckDBEngine
+from strata_core.engines.protocol import ArrowTable
+from strata_core.relation.build import scan
+from strata_core.relation.schema import Column
+from strata_core.types import INT64, Inferred
+
+table = ArrowTable(pa.table({"n": [1, 2, 3]}), (Column("n", Inferred(INT64, nullable=True)),))
+engine = DuckDBEngine()
+
+def rows():
+    return engine.execute(scan("t", table.columns), {"t": table}).read_all().num_rows
+
+print(rows(), flush=True)
+child = os.fork()
+if not child:
+    print(rows(), flush=True)
+    sys.exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), rows())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.returncode) == ("3\n3\n7 3\n", 0)

@@ -32,19 +32,21 @@ def open_session(settings: EngineSettings, *, alone: bool = False) -> duckdb.Duc
     """A connection to a database in memory: its own if `alone`, for who attaches files, which all of a database see
     and which stay open. Errors: E091 where a limit is not accepted."""
     with computing():
-        connection = _open(settings) if alone else _shared(settings, os.getpid()).cursor()
+        connection = _open(settings) if alone else _shared(settings).cursor()
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET order_by_non_integer_literal = true")
         return connection
 
 
 @lru_cache(maxsize=4)
-def _shared(settings: EngineSettings, _process: int) -> duckdb.DuckDBPyConnection:
-    """The database for `settings`; a forked process has its own."""
+def _shared(settings: EngineSettings) -> duckdb.DuckDBPyConnection:
+    """The database for `settings`."""
     return _open(settings)
 
 
 atexit.register(_shared.cache_clear)  # closed while the interpreter still stands, a database removes its spill folder
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_shared.cache_clear)  # a child has none of the threads that closing one waits for
 
 
 def _open(settings: EngineSettings) -> duckdb.DuckDBPyConnection:
