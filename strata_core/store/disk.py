@@ -69,14 +69,19 @@ def sync_directory(path: Path) -> None:
             os.close(handle)
 
 
-def make_directory(path: Path) -> None:
-    """Creates `path` and its missing parents, each durable in its own parent before anything is put into it."""
+def make_directory(path: Path, durable: Path | None = None) -> None:
+    """Creates `path` and its missing parents, each durable in its own parent before anything is put into it.
+
+    `durable` is a folder above it of which that is known: nothing further up is synced again.
+    """
+    if path == durable:
+        return
     if os.path.isdir(path):
         # Who created it may have been killed before its name was durable.
         if os.access(path.parent, os.R_OK):
             sync_directory(path.parent)
         return
-    make_directory(path.parent)
+    make_directory(path.parent, durable)
     with at(path, "create the folder"):
         path.mkdir(exist_ok=True)
     sync_directory(path.parent)

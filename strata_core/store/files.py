@@ -43,8 +43,8 @@ class Files(Protocol):
         """Writes a file that no reader knows yet; its name is durable after `settle` of its folder."""
         ...
 
-    def prepare(self, folder: Path) -> None:
-        """Makes `folder` able to hold files, durably."""
+    def prepare(self, folder: Path, durable: Path | None = None) -> None:
+        """Makes `folder` able to hold files, durably. `durable` is a folder above it of which that is known."""
         ...
 
     def settle(self, folder: Path) -> None:
@@ -96,9 +96,9 @@ class LocalFiles:
         """See `Files`."""
         disk.write_file(path, *contents)
 
-    def prepare(self, folder: Path) -> None:
+    def prepare(self, folder: Path, durable: Path | None = None) -> None:
         """See `Files`."""
-        disk.make_directory(folder)
+        disk.make_directory(folder, durable)
 
     def settle(self, folder: Path) -> None:
         """See `Files`."""

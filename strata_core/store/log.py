@@ -92,7 +92,8 @@ class CommitLog:
         `expected` is the head that the payload was made for: `LogConflictError` if it has moved. None takes
         the next free number, whatever came before.
         """
-        self.files.prepare(self.directory)
+        if not expected:  # whoever made the first entry has prepared the folder before
+            self.files.prepare(self.directory)
         previous = self.head() if expected is None else expected
         while True:
             before = self.read(previous).at if previous else 0

@@ -79,9 +79,9 @@ class Store:
         directory = under(self.root, self._staging / f"{table_name(table)}-{secrets.token_hex(8)}")
         disk.make_directory(directory)
         try:
-            return Candidate(
-                table, directory, write_parts(directory, schema, batches, Layout(partition_by=partition_by))
-            )
+            written = write_parts(directory, schema, batches, Layout(partition_by=partition_by))
+            disk.sync_directory(directory)
+            return Candidate(table, directory, written)
         except BaseException:
             with suppress(StrataError):  # the first fault is the one to report
                 disk.remove_directory(directory)

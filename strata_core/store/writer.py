@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
@@ -95,18 +96,23 @@ class _Digested:
 class Layout:
     """How parts are laid out for those who search in them: rows of a row group, the columns that get a Bloom
     filter (one a row group) that is wrong about an absent value in one of a hundred cases, and the columns whose
-    values no part mixes; rows come ordered by those."""
+    values no part mixes; rows come ordered by those. `dictionaries` names the columns whose values are worth a
+    dictionary, None tries it with all."""
 
     group_rows: int = BLOCK_ROWS
     bloom_columns: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
+    dictionaries: tuple[str, ...] | None = None
 
     def settings(self, rows: int) -> dict[str, object]:
         """Settings of the Parquet writer for a part of `rows` rows."""
-        if not self.bloom_columns:
-            return {**_SETTINGS}
-        filter_ = {"ndv": max(1, min(rows, self.group_rows)), "fpp": 0.01}
-        return {**_SETTINGS, "bloom_filter_options": dict.fromkeys(self.bloom_columns, filter_)}
+        made: dict[str, object] = {**_SETTINGS}
+        if self.dictionaries is not None:
+            made["use_dictionary"] = list(self.dictionaries)
+        if self.bloom_columns:
+            filter_ = {"ndv": max(1, min(rows, self.group_rows)), "fpp": 0.01}
+            made["bloom_filter_options"] = dict.fromkeys(self.bloom_columns, filter_)
+        return made
 
 
 PLAIN = Layout()
@@ -120,31 +126,20 @@ def write_parts(
     layout: Layout = PLAIN,
     files: Files = LOCAL,
 ) -> Written:
-    """Writes `batches` into the existing `directory` and syncs it. No rows make one part that bears the schema.
+    """Writes `batches` into the existing `directory`, each part synced; the caller settles the directory, once all is
+    in it that belongs there. No rows make one part that bears the schema.
 
     Errors: E080 a batch has other columns or types than `schema`, or a type that is not kept; E081 a null in a
     column that `schema` says has none; E092 the disk refused. What `batches` raises passes through.
     """
     stored = stored_schema(schema)
-    encoded: list[Future[_Encoded]] = []
-    digested: list[Future[_Digested]] = []
-    with ThreadPoolExecutor(_THREADS, thread_name_prefix="strata-write") as pool:
-        try:
-            for cut in _cut(_blocks(stored, batches), stored, layout.partition_by):
-                if cut.blocks:
-                    encoded.append(pool.submit(_encode, directory, len(encoded), stored, cut, layout, files))
-                if cut.digested:
-                    digested.append(pool.submit(_digest, stored, cut.digested))
-                del cut  # the futures hold it now, and only until they are done
-                for waiting in (encoded, digested):
-                    if len(waiting) > _WAITING_PARTS:
-                        waiting[-1 - _WAITING_PARTS].result()
-            written = [future.result() for future in encoded]
-            contents = [future.result() for future in digested]
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-    files.settle(directory)
+    cuts = _cut(_blocks(stored, batches), stored, layout.partition_by)
+    first = next(cuts)
+    if not layout.partition_by and sum(block.num_rows for block in first.blocks) < BLOCK_ROWS:
+        # the only part: threads would cost more than they save
+        written, contents = [_encode(directory, 0, stored, first, layout, files)], [_digest(stored, first.digested)]
+    else:
+        written, contents = _in_threads(directory, stored, chain([first], cuts), layout, files)
     parts = tuple(file.part for file in written)
     digests = (block for content in contents for block in content.blocks)
     return Written(
@@ -153,6 +148,28 @@ def write_parts(
         *digest.combine(stored, digests, sum(part.rows for part in parts)),
         of_columns(stored, [file.footer for file in written], [content.null_counts for content in contents]),
     )
+
+
+def _in_threads(
+    directory: Path, stored: pa.Schema, cuts: Iterable[_Cut], layout: Layout, files: Files
+) -> tuple[list[_Encoded], list[_Digested]]:
+    encoded: list[Future[_Encoded]] = []
+    digested: list[Future[_Digested]] = []
+    with ThreadPoolExecutor(_THREADS, thread_name_prefix="strata-write") as pool:
+        try:
+            for cut in cuts:
+                if cut.blocks:
+                    encoded.append(pool.submit(_encode, directory, len(encoded), stored, cut, layout, files))
+                if cut.digested:
+                    digested.append(pool.submit(_digest, stored, cut.digested))
+                del cut  # the futures hold it now, and only until they are done
+                for waiting in (encoded, digested):
+                    if len(waiting) > _WAITING_PARTS:
+                        waiting[-1 - _WAITING_PARTS].result()
+            return [future.result() for future in encoded], [future.result() for future in digested]
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
 
 
 def digest_of(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:

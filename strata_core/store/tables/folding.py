@@ -220,10 +220,12 @@ def _order(pieces: Sequence[Piece], marks: np.ndarray | None, by: Sequence[str],
 
 def layout(declared: TableDeclaration, schema: pa.Schema) -> Layout:
     """How parts are laid out: those of vintages so that a landing finds its keys without decoding the rest."""
+    types = pa.types
+    texts = tuple(f.name for f in schema if types.is_string(f.type) or types.is_binary(f.type))
     if not declared.is_vintage:
-        return Layout()
+        return Layout(dictionaries=texts)
     filtered = (name for name in declared.primary_key if _filters_on(schema.field(name).type))
-    return Layout(GROUP_ROWS, tuple(filtered))
+    return Layout(GROUP_ROWS, tuple(filtered), texts)
 
 
 def _filters_on(type_: pa.DataType) -> bool:

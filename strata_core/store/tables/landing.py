@@ -201,7 +201,8 @@ class _Attempt:
         path = self.history.root / "data" / folder
         ranges = _Ranges(self.declared.dedup_key)
         try:
-            files.prepare(path)
+            # an entry that names a run was preceded by its folder, all the way up
+            files.prepare(path, self.history.root / "data" / "runs" if self.head.newest.run else None)
             written = writer.write_parts(path, target, ranges.watch(rows), layout(self.declared, target), files)
             files.put(path / manifest.NAME, manifest.encode(self._manifest(written)))
             files.settle(path)

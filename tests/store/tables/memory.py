@@ -42,7 +42,7 @@ class MemoryFiles:
         with self.lock:
             self._keep(path, b"".join(contents))
 
-    def prepare(self, folder: Path) -> None:
+    def prepare(self, folder: Path, durable: Path | None = None) -> None:
         pass
 
     def settle(self, folder: Path) -> None:
