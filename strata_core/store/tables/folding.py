@@ -38,7 +38,7 @@ from .selection import one_of_each_instant
 
 SNAPSHOT = "snapshot"
 """The manifest kind of a snapshot."""
-GROUP_ROWS = 16_384
+GROUP_ROWS = 8_192
 """Rows of a row group in a snapshot of vintages: what a landing decodes for one key or day (Seed 1 *vintage-scope*)."""
 
 

@@ -90,7 +90,8 @@ class History:
 
     def entries(self, after: int, through: int) -> Iterator[TableEntry]:
         """Entries with numbers in (`after`, `through`], in commit order."""
-        return (self.entry(number) for number in range(after + 1, through + 1))
+        known = self._entries.values
+        return (known.get(number) or self.entry(number) for number in range(after + 1, through + 1))
 
     def at(self, bound: Instant, head: TableEntry) -> TableEntry:
         """The newest entry at or before `bound`, up to `head`; `NOTHING` when there is none. Reads log₂ n entries."""

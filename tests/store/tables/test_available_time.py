@@ -307,7 +307,7 @@ def test_vintage_scope(world: World, folded: bool) -> None:
         table.fold()
     assert table.land(day_of(101, 1)).decoded == 0
     revision = table.land(day_of(50, 2))
-    assert (revision.decoded, revision.rows) == (10_000 if folded else 100, 100)
+    assert (revision.decoded, revision.rows) == (8_192 if folded else 100, 100)
     assert world.reopened().tables.table("daily").land(day_of(50, 2)).rows == 0
 
 
@@ -322,7 +322,7 @@ def test_vintage_scope_by_bloom_filter(world: World) -> None:
     table.fold()
     assert table.land(rows(types, ("k00001", 1, day), ("k39997", 1, day))).decoded == 0
     assert table.land(rows(types, ("k39998", 39_998, day))).rows == 0
-    assert 0 < table.land(rows(types, ("k00002", 7, day))).decoded <= 16_384
+    assert 0 < table.land(rows(types, ("k00002", 7, day))).decoded <= 8_192
 
 
 def test_vintage_landings_at_once_drop_what_the_winner_landed(world: World) -> None:

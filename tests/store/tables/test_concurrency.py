@@ -1,0 +1,115 @@
+"""Many processes at once: writers, folders and readers on one table. No run is lost, no read is torn, stamps increase.
+
+Each run holds rows that sum to zero, so that a reader who sees a part of one, or of a fold, sees another sum.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import pairwise
+from multiprocessing.queues import Queue
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from strata_core.store import Store
+from strata_core.store.tables import StoreError
+
+LOG = '[[pipeline.tables]]\nname = "log"\nretain_runs = "1s"\n'
+KEYED = '[[pipeline.tables]]\nname = "keyed"\nprimary_key = ["k"]\n'
+ROWS = 40
+
+
+def _write(root: Path, name: str, until: float, said: Queue[Any]) -> None:
+    store = Store.open(root)
+    count = 0
+    while time.time() < until:
+        values = list(range(1, ROWS))
+        data = pa.table({"k": [f"{name}-{i}" for i in range(ROWS)], "v": pa.array([*values, -sum(values)], pa.int64())})
+        for table in ("log", "keyed"):
+            run = store.table(table).land(data, run_id=f"{name}-{count}")
+            assert run.rows == ROWS
+        count += 1
+    said.put(("writer", name, count))
+
+
+def _fold(root: Path, name: str, until: float, said: Queue[Any]) -> None:
+    store = Store.open(root)
+    made = 0
+    while time.time() < until:
+        for table in ("log", "keyed"):
+            made += store.table(table).fold() is not None
+        store.table("log").collect(grace="1h")
+    said.put(("folder", name, made))
+
+
+def _read(root: Path, name: str, until: float, said: Queue[Any]) -> None:
+    store = Store.open(root)
+    seen, least = 0, {"log": 0, "keyed": 0}
+    while time.time() < until:
+        for table in ("log", "keyed"):
+            read = store.table(table).read(columns=["v", "_commit_seq"])
+            rows = read.arrow()
+            assert sum(rows.column("v").to_pylist()) == 0
+            assert rows.num_rows % ROWS == 0
+            assert rows.num_rows >= least[table]  # nothing that was seen disappears
+            least[table] = rows.num_rows
+            entry = store.table(table).history.entry(read.entry.number // 2)
+            with suppress(StoreError):  # retention may have taken it away
+                then = store.table(table).read(as_of=entry.at, columns=["v"]).arrow()
+                assert sum(then.column("v").to_pylist()) == 0
+            seen += 1
+    said.put(("reader", name, seen))
+
+
+def _guarded(work: Callable[..., None], root: Path, name: str, until: float, said: Queue[Any]) -> None:
+    try:
+        work(root, name, until, said)
+    except BaseException as error:
+        said.put(("failed", name, f"{type(error).__name__}: {error}"))
+        raise
+
+
+def together(root: Path, seconds: float, writers: int, folders: int, readers: int) -> None:
+    """Lets them work for `seconds` and looks at what is there then."""
+    store = Store.open(root)
+    store.declare(LOG + KEYED)
+    context = multiprocessing.get_context("spawn")
+    said: Queue[Any] = context.Queue()
+    until = time.time() + seconds + 4  # starting a dozen Pythons on two cores
+    who = [(_write, f"w{i}") for i in range(writers)]
+    who += [(_fold, f"f{i}") for i in range(folders)] + [(_read, f"r{i}") for i in range(readers)]
+    processes = [context.Process(target=_guarded, args=(work, root, name, until, said)) for work, name in who]
+    for process in processes:
+        process.start()
+    told = [said.get(timeout=seconds + 120) for _ in processes]
+    for process in processes:
+        process.join()
+    assert [t for t in told if t[0] == "failed"] == []
+    landed = {(name, i) for kind, name, count in told if kind == "writer" for i in range(count)}
+    assert landed
+    for name in ("log", "keyed"):
+        table = store.table(name)
+        entries = list(table.entries())[::-1]
+        runs = [e.commit.run_id for e in entries if hasattr(e.commit, "run_id")]
+        assert sorted(runs) == sorted(f"{w}-{i}" for w, i in landed)  # none lost, none twice
+        assert all(one.at < other.at for one, other in pairwise(entries))
+        assert table.verify(contents=False).findings == ()
+    assert store.table("log").read().arrow().num_rows == ROWS * len(landed)
+    assert store.table("keyed").read().arrow().num_rows == ROWS * writers
+    assert sum(count for kind, _, count in told if kind == "reader") > 0
+
+
+SECONDS = float(os.environ.get("STRATA_TOGETHER_SECONDS", "5"))
+"""How long they work side by side; a minute or more on request."""
+
+
+@pytest.mark.slow
+def test_eight_writers_two_folders_and_four_readers_lose_no_run_and_see_no_torn_state(tmp_path: Path) -> None:
+    together(tmp_path / "store", SECONDS, writers=8, folders=2, readers=4)
