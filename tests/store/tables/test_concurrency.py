@@ -26,12 +26,16 @@ KEYED = '[[pipeline.tables]]\nname = "keyed"\nprimary_key = ["k"]\n'
 ROWS = 40
 
 
+def _rows(name: str) -> pa.Table:
+    values = list(range(1, ROWS))
+    return pa.table({"k": [f"{name}-{i}" for i in range(ROWS)], "v": pa.array([*values, -sum(values)], pa.int64())})
+
+
 def _write(root: Path, name: str, until: float, said: Queue[Any]) -> None:
     store = Store.open(root)
+    data = _rows(name)
     count = 0
     while time.time() < until:
-        values = list(range(1, ROWS))
-        data = pa.table({"k": [f"{name}-{i}" for i in range(ROWS)], "v": pa.array([*values, -sum(values)], pa.int64())})
         for table in ("log", "keyed"):
             run = store.table(table).land(data, run_id=f"{name}-{count}")
             assert run.rows == ROWS
@@ -79,7 +83,8 @@ def _guarded(work: Callable[..., None], root: Path, name: str, until: float, sai
 def together(root: Path, seconds: float, writers: int, folders: int, readers: int) -> None:
     """Lets them work for `seconds` and looks at what is there then."""
     store = Store.open(root)
-    store.declare(LOG + KEYED)
+    for table in store.declare(LOG + KEYED):
+        table.land(_rows("first"), run_id="first-0")
     context = multiprocessing.get_context("spawn")
     said: Queue[Any] = context.Queue()
     until = time.time() + seconds + 4  # starting a dozen Pythons on two cores
@@ -94,6 +99,7 @@ def together(root: Path, seconds: float, writers: int, folders: int, readers: in
     assert [t for t in told if t[0] == "failed"] == []
     landed = {(name, i) for kind, name, count in told if kind == "writer" for i in range(count)}
     assert landed
+    landed.add(("first", 0))
     for name in ("log", "keyed"):
         table = store.table(name)
         entries = list(table.entries())[::-1]
@@ -102,7 +108,7 @@ def together(root: Path, seconds: float, writers: int, folders: int, readers: in
         assert all(one.at < other.at for one, other in pairwise(entries))
         assert table.verify(contents=False).findings == ()
     assert store.table("log").read().arrow().num_rows == ROWS * len(landed)
-    assert store.table("keyed").read().arrow().num_rows == ROWS * writers
+    assert store.table("keyed").read().arrow().num_rows == ROWS * (writers + 1)
     assert sum(count for kind, _, count in told if kind == "reader") > 0
 
 
