@@ -225,7 +225,7 @@ def layout(declared: TableDeclaration, schema: pa.Schema) -> Layout:
     if not declared.is_vintage:
         return Layout(dictionaries=texts)
     filtered = (name for name in declared.primary_key if _filters_on(schema.field(name).type))
-    return Layout(GROUP_ROWS, tuple(filtered), texts)
+    return Layout(GROUP_ROWS, tuple(filtered), dictionaries=texts)
 
 
 def _filters_on(type_: pa.DataType) -> bool:
