@@ -66,7 +66,7 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
                 case ast.Fn() | ast.Generator():
                     pass  # expanded before (`analysis.fn`)
                 case _:
-                    kind = type(declaration)
+                    kind = next(one for one in NAMESPACES if isinstance(declaration, one))
                     name = declaration.name
                     known = first.setdefault((NAMESPACES[kind], name.text), name)
                     if known is name:

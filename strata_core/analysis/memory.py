@@ -26,7 +26,8 @@ from .tests import Tests
 V = TypeVar("V")
 R = TypeVar("R")
 
-_ABSENT = object()
+ABSENT = object()
+"""Noted where a name was asked for that is not there."""
 
 
 class Noting(Mapping[str, V]):
@@ -39,7 +40,7 @@ class Noting(Mapping[str, V]):
 
     def __getitem__(self, name: str) -> V:
         if name not in self._of:
-            self.asked[name] = _ABSENT
+            self.asked[name] = ABSENT
             raise KeyError(name)
         self.asked[name] = value = self._of[name]
         return value
@@ -54,14 +55,14 @@ class Noting(Mapping[str, V]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Note:
+class Note:
     """What was asked of one mapping; `names` are all its names, where they mattered."""
 
     asked: Mapping[str, object]
     names: frozenset[str] | None
 
     def holds(self, given: Mapping[str, Any]) -> bool:
-        if any(given.get(name, _ABSENT) is not value for name, value in self.asked.items()):
+        if any(given.get(name, ABSENT) is not value for name, value in self.asked.items()):
             return False
         return self.names is None or self.names == given.keys()
 
@@ -71,7 +72,7 @@ class Kept(Generic[R]):
     """A result, and what it was made from."""
 
     declaration: object
-    notes: tuple[_Note, ...]
+    notes: tuple[Note, ...]
     result: R
 
     def holds(self, given: tuple[Mapping[str, Any], ...]) -> bool:
@@ -87,7 +88,7 @@ def recall(
         return kept
     noting = tuple(Noting(mapping) for mapping in given)
     result = make(*noting)
-    notes = tuple(_Note(n.asked, frozenset(n) if n.listed else None) for n in noting)
+    notes = tuple(Note(n.asked, frozenset(n) if n.listed else None) for n in noting)
     return Kept(declaration, notes, result)
 
 

@@ -119,7 +119,7 @@ def _sources(
         return source, table, tuple(own)
 
     sources: dict[str, Source] = {}
-    tables = {name: Table(scan(name, ()), complete=False) for name in sorted(declared.broken_sources)}
+    tables = {n: _equal_or(before.tables.get(n), _unknown_table(n)) for n in sorted(declared.broken_sources)}
     wanted = {table: True for kept in read.values() for table in kept.result}
     kept: dict[str, Kept[_Source]] = {}
     for name, declaration in declared.sources.items():
@@ -151,7 +151,7 @@ def _models(
     broken: set[str] = set(declared.broken_models)
     # All names are known from the start: what is near a misspelt one does not depend on the order.
     tables |= dict.fromkeys(ordered.names, UNREAD)
-    tables |= {name: Table(scan(name, ()), complete=False) for name in sorted(broken)}
+    tables |= {name: _equal_or(before.tables.get(name), _unknown_table(name)) for name in sorted(broken)}
     for name in ordered.knotted:
         tables[name] = _promised(declared.models[name], contracts)
     models: dict[str, CompiledModel] = {}
@@ -204,9 +204,14 @@ def _tests(
     return tests
 
 
+def _unknown_table(name: str) -> Table:
+    """A table of which nothing is known but its name."""
+    return Table(scan(name, ()), complete=False)
+
+
 def _equal_or(before: V | None, now: V) -> V:
     """The object from before where it equals the new one, so that what was made from it need not be made again."""
-    return before if before == now and before is not None else now
+    return before if before is now or (before is not None and before == now) else now
 
 
 def _promised(model: ast.Model, contracts: Mapping[str, TableContract | None]) -> Table:

@@ -19,8 +19,8 @@ from .build import ACTIONS
 from .due import INFIX, value_is_due
 from .lalr import Failure, parse
 from .limits import may_exceed, within_limits
-from .pieces import Part, Piece, cut
-from .scanner import ERROR, Lines, Token
+from .pieces import Find, Part, Piece, cut, nothing, parsed
+from .scanner import ERROR, Lines, Token, scan
 from .syntax_errors import broken, lexical_error, syntax_error
 from .tables import Tables, load_tables
 
@@ -50,8 +50,8 @@ def read_module(path: Path, file: str) -> ParseResult:
     return parse_bytes(data, file)
 
 
-def parse_bytes(data: bytes, file: str, before: ParseResult | None = None) -> ParseResult:
-    """Parse the content of a file. E002 if it is not UTF-8. `before` as in `parse_module`."""
+def parse_bytes(data: bytes, file: str, find: Find = nothing) -> ParseResult:
+    """Parse the content of a file. E002 if it is not UTF-8. `find` as in `parse_module`."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -59,21 +59,17 @@ def parse_bytes(data: bytes, file: str, before: ParseResult | None = None) -> Pa
         span = Lines(file, read).span(len(read), len(read))
         message = f"the file is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
         return _unread(file, Diagnostic("E002", message, span, fix="save the file as UTF-8"))
-    return parse_module(text, file, before)
+    return parse_module(text, file, find)
 
 
-def parse_module(text: str, file: str, before: ParseResult | None = None) -> ParseResult:
+def parse_module(text: str, file: str, find: Find = nothing) -> ParseResult:
     """Parse the text of one module. Spans name `file`; diagnostics come in the order of the text.
 
-    `before` is the result for an earlier text of the same file: what did not change or move since is taken over, as
-    the very same nodes.
+    `find` knows pieces of the file that were parsed before (`pieces.among`): what did not change or move since is
+    taken over, as the very same nodes.
     """
     tables = load_tables()
-
-    def parse_piece(text: str, tokens: list[Token], lines: Lines) -> tuple[Part, ...]:
-        return tuple(_part(chunk, lines, tables) for chunk in chunks(tokens, text, tables))
-
-    pieces = tuple(cut(text, file, tables, parse_piece, before.pieces if before else ()))
+    pieces = tuple(cut(text, file, tables, _parts, find))
     declarations: list[ast.Declaration] = []
     diagnostics: list[Diagnostic] = []
     errors = 0
@@ -88,6 +84,17 @@ def parse_module(text: str, file: str, before: ParseResult | None = None) -> Par
     end_column = len(text) - text.rfind("\n")
     span = Span(file, 1, 1, text.count("\n") + 1, end_column)
     return ParseResult(ast.Module(file, tuple(declarations), span), tuple(diagnostics), pieces)
+
+
+def parse_piece(text: str, line: int, following: str, file: str) -> Piece:
+    """The piece of that text, line and following word, as `parse_module` makes it."""
+    tables = load_tables()
+    return parsed(text, line, following, scan(text, tables), file, tables, _parts)
+
+
+def _parts(text: str, tokens: list[Token], lines: Lines) -> tuple[Part, ...]:
+    tables = load_tables()
+    return tuple(_part(chunk, lines, tables) for chunk in chunks(tokens, text, tables))
 
 
 def _unread(file: str, diagnostic: Diagnostic) -> ParseResult:
@@ -232,13 +239,13 @@ def _part(chunk: Chunk, lines: Lines, tables: Tables) -> Part:
         found.append(Diagnostic("E001", f"brackets are nested more than {MAX_NESTING} deep", span, fix=fix))
     else:
         span_of = lines.span
-        parsed = parse(chunk.tokens, tables, lambda name, c, start, end: ACTIONS[name](c, span_of(start, end), add))
-        if isinstance(parsed, Failure):
-            found.append(syntax_error(chunk.tokens, chunk.after, parsed.position, lines, tables))
+        made = parse(chunk.tokens, tables, lambda name, c, start, end: ACTIONS[name](c, span_of(start, end), add))
+        if isinstance(made, Failure):
+            found.append(syntax_error(chunk.tokens, chunk.after, made.position, lines, tables))
         else:
-            node = parsed
+            node = made
             if may_exceed(chunk.tokens, chunk.nesting, MAX_NESTING, tables):
-                node, beyond = within_limits(parsed, MAX_NESTING)
+                node, beyond = within_limits(made, MAX_NESTING)
                 found += beyond
     if has_errors(found) or node is None:
         node = broken(chunk.tokens, lines, tables)

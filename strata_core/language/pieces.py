@@ -45,19 +45,33 @@ ParsePiece = Callable[[str, list[Token], Lines], tuple[Part, ...]]
 """The declarations of a piece, from its text and its tokens."""
 
 
-def cut(text: str, file: str, tables: Tables, parse: ParsePiece, before: Sequence[Piece] = ()) -> Iterator[Piece]:
-    """The pieces of `text`; those that are among the pieces `before` an edit are not parsed again."""
+Find = Callable[[str, int, str], Piece | None]
+"""A piece that is known already, by its text, its line and what follows."""
+
+
+def nothing(text: str, line: int, following: str) -> Piece | None:
+    """Finds no piece."""
+    return None
+
+
+def among(before: Sequence[Piece]) -> Find:
+    """Finds the pieces that there were before an edit."""
     known = {(p.text, p.line, p.following): p for p in before}
+    return lambda text, line, following: known.get((text, line, following))
+
+
+def cut(text: str, file: str, tables: Tables, parse: ParsePiece, find: Find) -> Iterator[Piece]:
+    """The pieces of `text`; those that `find` finds are not parsed again."""
     line = 1
     for start, end, following in _stretches(text, tables):
         part = text[start:end]
-        piece = known.get((part, line, following))
+        piece = find(part, line, following)
         if piece is None:
             tokens = scan(part, tables)
             if following and not _closed(tokens, following, tables):
                 part, following = text[start:], ""
                 tokens = scan(part, tables)
-            piece = known.get((part, line, following)) or _parsed(part, line, following, tokens, file, tables, parse)
+            piece = find(part, line, following) or parsed(part, line, following, tokens, file, tables, parse)
         yield piece
         if not piece.following:
             return
@@ -83,9 +97,10 @@ def _closed(tokens: Sequence[Token], following: str, tables: Tables) -> bool:
     return not within and (end == 0 or tables.spelling[tokens[end - 1].kind] != "->")
 
 
-def _parsed(
+def parsed(
     text: str, line: int, following: str, tokens: list[Token], file: str, tables: Tables, parse: ParsePiece
 ) -> Piece:
+    """The piece of that text, of which `tokens` are the tokens."""
     if following:
         tokens[-1] = Token(tables.keywords[following], following, len(text), len(text) + len(following))
     return Piece(text, line, following, parse(text, tokens, Lines(file, text, line)))

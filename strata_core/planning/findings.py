@@ -22,9 +22,14 @@ def findings(project: Project) -> Findings:
     kept = cache.load(key)
     if isinstance(kept, Findings):
         return kept
-    from .revisions import first_revision  # the compiler, which an unchanged project needs not
+    from .trail import checked  # the compiler, which an unchanged project needs not
 
-    compiled = first_revision(project).compiled
-    found = Findings(compiled.diagnostics, len(compiled.models) + len(compiled.broken))
-    cache.save(key, found)
+    trail_key = cache.content_key("trail", str(project.root).encode(), project.config.name.encode())
+    with cache.uncollected():
+        revision, trail = checked(project, cache.load(trail_key))
+        compiled = revision.compiled
+        found = Findings(compiled.diagnostics, len(compiled.models) + len(compiled.broken))
+        cache.save(key, found)
+        if trail is not None:
+            cache.save(trail_key, trail)
     return found

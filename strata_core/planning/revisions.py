@@ -16,9 +16,12 @@ from ..analysis.project import recompile
 from ..diagnostics import Diagnostic, in_order
 from ..frozen import dataclass, replace
 from ..language.parser import ParseResult, parse_bytes
+from ..language.pieces import among, nothing
 from .cache import uncollected
 from .lints import ruled
 from .project import Project, SourceText
+
+NOTHING_KNOWN = Memory()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,8 @@ class Revision:
 
 def first_revision(project: Project) -> Revision:
     """`project` as it stands."""
-    return _revision(project, {}, Memory())
+    with uncollected():
+        return compiled_from(project, {file.path: parse_bytes(file.content, file.path) for file in project.files})
 
 
 def revised(before: Revision, edits: Mapping[str, bytes | None]) -> Revision:
@@ -53,7 +57,17 @@ def revised(before: Revision, edits: Mapping[str, bytes | None]) -> Revision:
     if files.keys() != before.modules.keys():
         files = {path: files[path] for path in sorted(files, key=partial(_place, before.project.config.models))}
     project = replace(before.project, files=tuple(files.values()))
-    return _revision(project, before.modules, before.memory, before.project)
+    unchanged = {id(file) for file in before.project.files}
+    modules = before.modules
+
+    def parsed(file: SourceText) -> ParseResult:
+        if id(file) in unchanged:
+            return modules[file.path]
+        old = modules.get(file.path)
+        return parse_bytes(file.content, file.path, among(old.pieces) if old else nothing)
+
+    with uncollected():
+        return compiled_from(project, {file.path: parsed(file) for file in project.files}, before.memory)
 
 
 def changed_findings(before: Revision | None, after: Revision) -> dict[str, tuple[Diagnostic, ...]]:
@@ -73,22 +87,13 @@ def _place(roots: Sequence[str], path: str) -> tuple[int, PurePosixPath]:
     return next(within, len(roots)), file
 
 
-def _revision(
-    project: Project, modules: Mapping[str, ParseResult], memory: Memory, before: Project | None = None
-) -> Revision:
-    unchanged = {id(file) for file in before.files} if before is not None else set()
-    with uncollected():
-        parsed = {
-            file.path: modules[file.path]
-            if id(file) in unchanged
-            else parse_bytes(file.content, file.path, modules.get(file.path))
-            for file in project.files
-        }
-        compiled, memory = recompile([result.module for result in parsed.values()], memory)
-        problems = [diagnostic for result in parsed.values() for diagnostic in result.diagnostics]
-        found = in_order((*problems, *compiled.diagnostics))
-        compiled = replace(compiled, diagnostics=ruled(found, project.files, project.config.lint))
-    return Revision(project, parsed, compiled, memory)
+def compiled_from(project: Project, modules: Mapping[str, ParseResult], memory: Memory = NOTHING_KNOWN) -> Revision:
+    """The revision of `project` whose files are parsed as `modules`, with what an earlier one left."""
+    compiled, memory = recompile([result.module for result in modules.values()], memory)
+    problems = [diagnostic for result in modules.values() for diagnostic in result.diagnostics]
+    found = in_order((*problems, *compiled.diagnostics))
+    compiled = replace(compiled, diagnostics=ruled(found, project.files, project.config.lint))
+    return Revision(project, modules, compiled, memory)
 
 
 def _by_file(diagnostics: tuple[Diagnostic, ...]) -> dict[str, tuple[Diagnostic, ...]]:

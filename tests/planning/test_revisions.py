@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from strata_core.language.parser import parse_piece
 from strata_core.planning.config import ProjectConfig
 from strata_core.planning.fingerprints import fingerprints
 from strata_core.planning.project import Project, SourceText, compile_, read_project
 from strata_core.planning.revisions import Revision, changed_findings, first_revision, revised
+from strata_core.planning.trail import checked
 
 FILES = ("models/a.strata", "models/b.strata", "models/sub/c.strata")
 
@@ -110,6 +112,34 @@ def test_after_any_edits_a_revision_is_what_compiling_afresh_gives(edits):
         assert revision.diagnostics == afresh.diagnostics
         assert list(revision.compiled.models) == list(afresh.compiled.models)
         assert fingerprints(revision.compiled) == fingerprints(afresh.compiled)
+
+
+@settings(max_examples=150)
+@given(st.lists(EDIT, min_size=1, max_size=8))
+def test_after_any_edits_a_check_in_a_new_process_finds_what_one_without_a_trail_does(edits):
+    texts: dict[str, list[str] | None] = dict(START)
+    _, trail = checked(project_of({path: "\n".join(lines) for path, lines in START.items()}), None)
+    for path, what, at, line in edits:
+        texts[path] = edited(texts[path], what, at, line)
+        project = project_of({path: "\n".join(lines) for path, lines in texts.items() if lines is not None})
+        revision, trail = checked(project, trail)
+        afresh = first_revision(project)
+        assert revision.diagnostics == afresh.diagnostics
+        assert revision.compiled.models.keys() == afresh.compiled.models.keys()
+        assert revision.compiled.broken == afresh.compiled.broken
+
+
+def test_what_an_edit_does_not_reach_stays_text(monkeypatch):
+    (path, text), *_ = CHAIN.items()
+    _, trail = checked(project_of(CHAIN), None)
+    read = []
+    monkeypatch.setattr(
+        "strata_core.planning.trail.parse_piece", lambda text, *rest: read.append(text) or parse_piece(text, *rest)
+    )
+    checked(project_of({path: text.replace("from second select { id }", "from second select { id, amount }")}), trail)
+    assert read == []
+    checked(project_of({path: text.replace("select { id, amount }", "select { id, amount = 1.0 }", 1)}), trail)
+    assert [piece.split()[1] for piece in read] == ["second", "third"]
 
 
 CHAIN = {
