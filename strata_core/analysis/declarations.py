@@ -8,10 +8,8 @@ Declarations that did not parse are kept by name, so that references to them rai
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
 
-from ..diagnostics import Diagnostic, Report
-from ..diagnostics.suggest import nearest
+from ..diagnostics import Report
 from ..frozen import dataclass
 from ..language import ast
 from .names import duplicate
@@ -48,23 +46,19 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
     first: dict[tuple[str, str], ast.Name] = {}
     kept: dict[type[object], dict[str, ast.Declaration]] = {kind: {} for kind in NAMESPACES}
     broken: dict[type[object], set[str]] = {kind: set() for kind in NAMESPACES}
-    paths = [PurePath(module.path).with_suffix("").parts for module in modules]
-    suffixes = {path[-n:] for path in paths for n in range(1, len(path) + 1)}
     tests: list[ast.Test] = []
     for module in modules:
         for declaration in module.declarations:
             match declaration:
                 case ast.Test():
                     tests.append(declaration)
-                case ast.Import():
-                    _check_import(declaration, suffixes, report)
                 case ast.Broken():
                     kind = WORDS.get(declaration.word)
                     if kind is not None:
                         broken[kind].add(declaration.name.text)
                         first.setdefault((NAMESPACES[kind], declaration.name.text), declaration.name)
-                case ast.Fn() | ast.Generator():
-                    pass  # expanded before (`analysis.fn`)
+                case ast.Import() | ast.Fn() | ast.Generator():
+                    pass  # seen before this pass (`imports`, `fn`)
                 case _:
                     kind = next(one for one in NAMESPACES if isinstance(declaration, one))
                     name = declaration.name
@@ -86,14 +80,3 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
         broken_contracts=frozenset(broken[ast.Contract]),
         broken_domains=frozenset(broken[ast.Domain]),
     )
-
-
-def _check_import(declaration: ast.Import, known: set[tuple[str, ...]], report: Report) -> None:
-    """E070 for a module that is not there. Modules may import one another, and themselves: all share one namespace."""
-    path = tuple(part.text for part in declaration.path)
-    if path in known:
-        return
-    dotted = ".".join(path)
-    near = nearest(dotted, [".".join(other) for other in known])
-    fix = f"write `import {near}`" if near else f"add the file `{'/'.join(path)}.strata`"
-    report(Diagnostic("E070", f"no module `{dotted}` belongs to this project", declaration.span, fix=fix))

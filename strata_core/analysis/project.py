@@ -17,6 +17,7 @@ from .declarations import Declarations, collect
 from .fields import table_contract
 from .fn.expansion import expand
 from .fn.told import told
+from .imports import check_imports
 from .memory import Kept, Memory, recall
 from .model import Outcome, compile_model
 from .order import order, reads
@@ -48,6 +49,7 @@ def recompile(modules: Sequence[ast.Module], before: Memory) -> tuple[CompiledPr
     """As `compile_project`, with what an earlier compilation left: the result is the same, and only what differs
     since, and what that reaches, is computed. Trees that did not change are the same objects (`parse_module`)."""
     found: list[Diagnostic] = []
+    check_imports(modules, found.append)
     expanded = expand(modules, before.calls, found.append)
     declared = collect(expanded.modules, found.append)
     domains = _domains(declared, before, found.append)

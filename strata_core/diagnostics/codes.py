@@ -30,6 +30,7 @@ CODES = MappingProxyType(
         "E025": "unknown function",
         "E026": "models form a cycle",
         "E027": "unknown model in a pipeline or command",
+        "E028": "modules import one another",
         # E03x planning, phase B (Seed 0 §5 B)
         "E030": "source or column missing",
         "E031": "column renamed upstream",

@@ -15,6 +15,7 @@ from ..diagnostics import Diagnostic, StrataError, in_order
 from ..frozen import dataclass, replace
 from . import cache
 from .config import CONFIG_NAME, ProjectConfig, config_fault, find_project, read_config
+from .imported import with_imported
 from .lints import ruled
 
 if TYPE_CHECKING:  # the compiler, which an unchanged project needs not
@@ -115,7 +116,7 @@ def project_of(root: Path, config: ProjectConfig, files: Files) -> Project:
     if not found:
         message = f"the project `{config.name}` has no model: no `{SUFFIX}` file lies in {', '.join(config.models)}"
         raise StrataError(config_fault(root, "project.models", message, "write one, or set `[project] models`"))
-    return Project(root, config, tuple(found.values()))
+    return Project(root, config, with_imported(tuple(found.values()), config.models, files))
 
 
 def compile_(project: Project) -> CompiledProject:
@@ -193,7 +194,8 @@ def _folder(folder: Path) -> Project:
 
 def _single(file: Path) -> Project:
     folder = file.resolve().parent
-    return Project(folder, ProjectConfig(name=file.stem, models=(file.name,)), (_read(folder, file.resolve()),))
+    config = ProjectConfig(name=file.stem, models=(file.name,))
+    return Project(folder, config, with_imported((_read(folder, file.resolve()),), (".",), DiskFiles(folder)))
 
 
 def _belongs(file: Path, root: Path) -> bool:

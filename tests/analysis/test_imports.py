@@ -30,7 +30,6 @@ def errors(found: CompiledProject) -> list[str]:
         "import finance.revenue",
         "import models.finance.revenue",
         "import revenue import reports",
-        "import main",
         "import reports import reports model more { from report }",
     ],
 )
@@ -53,11 +52,45 @@ def test_e070_a_module_that_is_not_there(text: str, fix: str) -> None:
     assert one.message == f"no module `{text.removeprefix('import ')}` belongs to this project"
 
 
-def test_modules_may_import_one_another_in_a_circle() -> None:
+def test_e028_modules_that_import_one_another() -> None:
     files = {path: f"import main\n{text}" for path, text in FILES.items()}
     found = compiled("import finance.revenue\nimport reports\nmodel more { from report }", files)
-    assert errors(found) == []
+    one, other = [d for d in found.diagnostics if d.blocks]
+    assert (one.code, one.message) == (
+        "E028",
+        "modules import one another: "
+        "models/finance/revenue.strata → models/main.strata → models/finance/revenue.strata",
+    )
+    assert (str(one.span), str(one.related[0].span)) == ("models/main.strata:1:1", "models/finance/revenue.strata:1:1")
+    assert other.message.endswith("models/main.strata → models/reports.strata → models/main.strata")
     assert list(found.models) == ["revenue", "report", "more"]
+
+
+def test_e028_a_module_that_imports_itself() -> None:
+    (one,) = [d for d in compiled("import main").diagnostics if d.blocks]
+    assert (one.code, one.message) == ("E028", "`models/main.strata` imports itself")
+
+
+def test_a_module_that_two_others_import_is_no_circle() -> None:
+    files = {
+        "models/a.strata": "import b import c",
+        "models/b.strata": "import d",
+        "models/c.strata": "import d",
+        "models/d.strata": "domain code = string",
+    }
+    assert errors(compiled("import a", files)) == []
+
+
+def test_a_long_row_of_imports_is_walked_without_recursion() -> None:
+    files = {f"models/m{i}.strata": f"import m{i + 1}" for i in range(5000)} | {"models/m5000.strata": ""}
+    assert errors(compiled("", files)) == []
+    files["models/m5000.strata"] = "import m0"
+    assert errors(compiled("", files)) == ["E028"]
+
+
+def test_of_two_modules_of_a_name_the_one_beside_the_file_is_meant() -> None:
+    files = {"models/a/x.strata": "import y", "models/a/y.strata": "", "models/y.strata": "import a.x"}
+    assert errors(compiled("", files)) == []
 
 
 def test_one_namespace_names_are_known_without_an_import_and_given_once() -> None:
