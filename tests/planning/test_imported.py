@@ -46,7 +46,7 @@ def test_a_module_is_found_beside_the_file_in_a_folder_of_models_and_at_the_root
         "strata.toml": '[project]\nname = "p"\nmodels = ["models/main.strata", "common"]\n',
         "models/main.strata": "import shared.tables model m { from s }",
         "common/other.strata": "domain code = string",
-        f"{place}/tables.strata": SOURCE,
+        place: SOURCE,
     }
     assert errors(opened(tmp_path, files)) == []
 
