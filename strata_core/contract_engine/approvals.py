@@ -6,8 +6,9 @@ asset allows it by an approval of kind `owner`, given by one of the owner's appr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from ..planning.consumers import Approval
 
@@ -16,19 +17,19 @@ def approvals(root: Path) -> tuple[Approval, ...]:
     """The approvals in the contracts of the project in `root`. A contract that is not sound approves nothing: what is
     wrong with it is told by `contract-engine validate`."""
     from .discover import InputKind, discover  # a plan that breaks nobody needs none of this
-    from .parse import PARSERS
+    from .parse import parse_file
     from .pipeline import open_setting
 
     setting = open_setting(root)
     inputs = discover(setting.tree, setting.config, setting.root).of_kind(InputKind.CONTRACT)
-    contracts = (PARSERS[one.kind](one, setting.tree, lambda _: None).contract for one in inputs)
+    contracts = (parse_file(one, setting.tree).contract for one in inputs)
     return tuple(a for c in contracts if c is not None and c.sound for a in _approvals(c.document.data))
 
 
-def _approvals(data: object) -> Iterator[Approval]:
+def _approvals(data: Mapping[str, Any]) -> Iterator[Approval]:
     from .authored import AuthoredContract
 
-    contract = AuthoredContract.model_validate(data)
+    contract = AuthoredContract.of(data)
     given = contract.compatibility.approvals if contract.compatibility else ()
     approvers = contract.owner.approvers
     models = [asset.ref or asset.id for asset in contract.assets if asset.kind == "strata_model"]

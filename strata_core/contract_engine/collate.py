@@ -12,7 +12,7 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, Related, Report, Severity, Span
 from ..diagnostics.suggest import did_you_mean
-from ..frozen import dataclass
+from ..frozen import dataclass, replace
 from .candidate import Candidate, Provenance, SuggestedEdit, Tier
 from .documents import Document, Mark, Path, finding, item_name, value_at
 from .merge_rules import BY_PLACE, CANONICAL_ONLY, How, MergeRule, canonical
@@ -249,6 +249,7 @@ def _candidate(
         for asset, facts in generated
         if facts.kind in _KINDS.get(kinds.get(asset, ""), ()) or (facts.kind == "table" and not facts.compiled)
     ]
+    known = [(asset, _as_authored(facts, document, asset)) for asset, facts in known]
     parts = [Part(Tier.CANONICAL, document, (), document.data), *product.parts]
     parts += [part for asset, facts in known for part in _generated_parts(asset, facts, id_, owners)]
     merge = _Merge(document.file, report)
@@ -257,6 +258,17 @@ def _candidate(
     files = {facts.span.file for _, facts in known}
     inputs = (document.file, *sorted((product.inputs | files) - {document.file}))
     return Candidate(document.file, id_, data, merge.provenance, valid(data, AUTHORED), tuple(edits), inputs)
+
+
+def _as_authored(facts: GeneratedAsset, document: Document, asset: str) -> GeneratedAsset:
+    """A warehouse folds the case of names as it likes: its columns take the spelling of the contract."""
+    columns = next((a.get("columns") for a in _assets(document) if a["id"] == asset), None)
+    names = [c["name"] for c in columns or () if isinstance(c, dict) and isinstance(c.get("name"), str)]
+    folded = {name.casefold(): name for name in names}
+    if facts.compiled or len(folded) != len(names):
+        return facts
+    spelled = tuple(replace(c, name=folded.get(c.name.casefold(), c.name)) for c in facts.columns)
+    return replace(facts, columns=spelled) if len({c.name for c in spelled}) == len(spelled) else facts
 
 
 def _generated_parts(asset: str, facts: GeneratedAsset, id_: str, owners: Mapping[str, str]) -> Iterator[Part]:

@@ -87,18 +87,22 @@ def view_faults(view: RuntimeView, candidate: Candidate) -> tuple[Diagnostic, ..
 
 
 def _provenance(candidate: Candidate, parsed: Parsed, promotion: Promotion | None, version: str) -> ViewProvenance:
-    digests = parsed.digests
-    inputs = tuple(InputDigest(path=p, sha256=digests[p]) for p in candidate.inputs if p in digests)
     if promotion is None:
-        return ViewProvenance(inputs=inputs, engine_version=version)
+        digests = {p: parsed.digests[p] for p in candidate.inputs if p in parsed.digests}
+        return ViewProvenance(inputs=_inputs(digests), engine_version=version)
     return ViewProvenance(
+        # Of what was promoted, whatever its files say by now.
         git_commit=promotion.commit,
-        inputs=inputs,
+        inputs=_inputs(promotion.inputs),
         promoted_at=instant(promotion.at) if promotion.at else None,
         promoted_by=promotion.by,
         promotion=promotion.number or None,
         engine_version=version,
     )
+
+
+def _inputs(digests: Mapping[str, str]) -> tuple[InputDigest, ...]:
+    return tuple(InputDigest(path=p, sha256=digests[p]) for p in digests)
 
 
 def instant(text: str) -> str:

@@ -15,11 +15,13 @@ from .observed import moment, observed
 
 def prepared(checked: Checked, products: Sequence[str], by: str | None = None, commit: str | None = None) -> Prepared:
     """What promoting `products` would publish. Raises `StrataError` E160 with all that keeps them from it."""
-    provenance = Provenance(by or getpass.getuser(), commit or _commit(checked), version("strata-tables"), moment())
+    provenance = Provenance(
+        by or getpass.getuser(), commit or _commit(checked, products), version("strata-tables"), moment()
+    )
     return prepare(checked, products, observed(checked), provenance)
 
 
-def _commit(checked: Checked) -> str:
+def _commit(checked: Checked, products: Sequence[str]) -> str:
     """The commit that is checked out; E160 where it does not have the files as they are."""
     root = checked.setting.root
     commit = checked_out(root)
@@ -28,7 +30,8 @@ def _commit(checked: Checked) -> str:
         raise StrataError(
             Diagnostic("E160", "nobody can tell later where this comes from: there is no commit", fix=fix)
         )
-    files = {path for c in checked.collated.candidates for path in c.inputs if (root / path).is_file()}
+    chosen = [c for c in checked.collated.candidates if not products or c.id in products]
+    files = {path for c in chosen for path in c.inputs if (root / path).is_file()}
     if dirty := changed(root, sorted(files)):
         listed = ", ".join(dirty[:5]) + (f" and {len(dirty) - 5} more" if len(dirty) > 5 else "")
         message = f"what is promoted is not what is committed: {listed}"

@@ -43,7 +43,7 @@ def parse(
     for one in inventory.inputs:
         if one.kind not in PARSERS:
             continue
-        files.append(kept.get(kept_key(one)) or _parsed(one, tree))
+        files.append(kept.get(kept_key(one)) or parse_file(one, tree))
     return Parsed(tuple(files), compiled, {i.path: i.digest for i in inventory.inputs})
 
 
@@ -52,7 +52,8 @@ def kept_key(one: Input) -> str:
     return f"{one.kind.value}:{one.digest}:{one.path}"
 
 
-def _parsed(one: Input, tree: Tree) -> ParsedFile:
+def parse_file(one: Input, tree: Tree) -> ParsedFile:
+    """What one file says, with what is wrong in it."""
     found: list[Diagnostic] = []
     try:
         module, function = PARSERS[one.kind]

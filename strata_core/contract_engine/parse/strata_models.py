@@ -28,7 +28,7 @@ def compiled_assets(outline: Outline) -> tuple[GeneratedAsset, ...]:
         GeneratedAsset(
             "table",
             (s.name,),
-            _columns(s.columns, promised=True),
+            _columns(s.columns, promised=True, read_from=s.location if s.kind == "dbt" else None),
             (s.location,) if s.kind == "dbt" else (),
             s.span,
             compiled=True,
@@ -40,7 +40,10 @@ def compiled_assets(outline: Outline) -> tuple[GeneratedAsset, ...]:
     return (*models, *sources)
 
 
-def _columns(columns: Iterable[ColumnOutline], *, promised: bool) -> tuple[GeneratedColumn, ...]:
+def _columns(
+    columns: Iterable[ColumnOutline], *, promised: bool, read_from: str | None = None
+) -> tuple[GeneratedColumn, ...]:
+    """The columns of a model, or of a source, whose columns are those of the dbt model that it is `read_from`."""
     return tuple(
         GeneratedColumn(
             c.name,
@@ -52,7 +55,8 @@ def _columns(columns: Iterable[ColumnOutline], *, promised: bool) -> tuple[Gener
             (c.protected or None) if promised else None,
             c.enum if promised else (),
             c.classification if promised else None,
-            tuple(Origin(node, column, "compiled") for node, column in c.origins),
+            tuple(Origin(node, column, "compiled") for node, column in c.origins)
+            or ((Origin(read_from, c.name, "compiled"),) if read_from else ()),
         )
         for c in columns
     )

@@ -38,9 +38,10 @@ class Validated:
     tables: Mapping[str, Mapping[str, TableContract]]
 
     def passed(self, candidate: Candidate) -> bool:
-        """Whether nothing that was found in the candidate's own files blocks it."""
+        """Whether nothing that was found in the files that the candidate is made of blocks it."""
+        files = frozenset(candidate.inputs)
         return candidate.sound and not any(
-            d.blocks and d.span is not None and d.span.file == candidate.file for d in self.diagnostics
+            d.blocks and d.span is not None and d.span.file in files for d in self.diagnostics
         )
 
 
