@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 
 import yaml
@@ -178,12 +179,15 @@ class _Walk:
             return str(node.value)
         try:
             value = read(node.value)
+            if isinstance(value, float) and not isfinite(value):
+                raise ValueError
             if str(value) != node.value and value is not None:
                 self.written[path] = node.value
             return value
         except ValueError:
-            message = f"`{node.value}` is no {node.tag.rpartition(':')[2]}"
-            self.report(Diagnostic("E101", message, _span(self.file, node)))
+            message = f"`{node.value}` is no number that a contract can hold"
+            fix = "put it in quotes, if it is meant as a text"
+            self.report(Diagnostic("E105", message, _span(self.file, node), fix=fix))
             return None
 
 

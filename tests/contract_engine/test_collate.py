@@ -259,3 +259,8 @@ def test_the_merge_rules_name_fields_once() -> None:
     assert len(places) == len(set(places))
     assert all(set(r.fill) <= set(Tier) for r in RULES)
     assert list(itertools.chain(*[r.keys for r in RULES if r.how == "by name"])) == ["id", "name"]
+
+
+def test_a_warehouse_that_folds_the_case_of_names_is_no_conflict() -> None:
+    known = generated(GeneratedColumn("ORDER_ID", "int64"), GeneratedColumn("AMOUNT", "decimal(10,2)"))
+    assert collated(contract_file(), compiled=(known,)).diagnostics == ()

@@ -235,3 +235,18 @@ def test_a_cache_does_not_hide_a_change(tmp_path: Path) -> None:
     write(tmp_path, {PLACE: LIVE.replace("1.0.0", "1.0.1").replace("name: Orders", "name: [x]")})
     changed = check(setting)
     assert ([p.version for p in changed.products], [d.code for d in changed.diagnostics]) == (["1.0.1"], ["E105"])
+
+
+def test_values_that_json_has_no_word_for_are_told(tmp_path: Path) -> None:
+    found = checked(tmp_path, {PLACE: LIVE + "extensions: {a: .nan, b: .inf}\n"})
+    assert [d.code for d in found.diagnostics] == ["E105", "E105"]
+
+
+def test_what_is_served_names_the_files_that_were_promoted(tmp_path: Path) -> None:
+    found = checked(tmp_path, {PLACE: LIVE})
+    digest = found.setting.tree.digest(PLACE)
+    promoted(found)
+    returns = "contracts/shop/returns/contract.yaml"
+    later = checked(tmp_path, {PLACE: LIVE + "# a remark\n", returns: LIVE.replace("shop.orders", "shop.returns")})
+    promoted(later, None, "shop.returns")
+    assert view(tmp_path)["provenance"]["inputs"] == [{"path": PLACE, "sha256": digest}]

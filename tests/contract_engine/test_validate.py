@@ -289,3 +289,47 @@ def test_a_product_that_was_never_promoted_is_a_draft_or_a_first_version(tmp_pat
     first = ORDERS.replace("version: 0.1.0", "version: 1.0.0")
     assert checked(tmp_path / "a", {PLACE: ORDERS}).validated.compatibility["shop.orders"].verdict is Verdict.DRAFT
     assert checked(tmp_path / "b", {PLACE: first}).validated.compatibility["shop.orders"].verdict is Verdict.FIRST
+
+
+def test_seed2_classification_is_inherited_from_the_dbt_model_that_a_source_reads(tmp_path: Path) -> None:
+    staged = ORDERS.replace("kind: table", "kind: dbt_model") + (
+        "      - {name: email, type: string, classification: restricted, mask: hash}\n"
+    )
+    strata = """\
+    source raw(dbt: "orders") { columns: { order_id: int64 nonnull, email: string } }
+    model mail { from raw select { address = lower(email) } }
+    """
+    place = "contracts/shop/mails/contract.yaml"
+    files = {PLACE: staged, place: MAIL.replace("shop.orders", "shop.mails"), "models/m.strata": strata}
+    (found,) = [d for d in checked(tmp_path, files).diagnostics if d.code.startswith("E15")]
+    assert (found.code, found.field_path) == ("E150", "assets[mail].columns[address]")
+    assert [str(r.span.file) for r in found.related] == [PLACE]
+
+
+def test_seed2_a_change_names_the_consumers_that_it_reaches(tmp_path: Path) -> None:
+    """Through the lineage of compiled models, and through what other contracts declare."""
+    from strata_core.contract_engine.collate import collate
+    from strata_core.contract_engine.compatibility.compare import compare
+    from strata_core.contract_engine.levels import Levels
+    from strata_core.contract_engine.validate.consumers import Consumers
+
+    strata = """\
+    source people(csv: "p.csv") { columns: { id: int64 nonnull, email: string } }
+    model mail { from people select { id, address = lower(email) } }
+    model domain_of { from mail select { id, host = upper(address) } }
+    model counted { from mail aggregate { n = count() } }
+    """
+    columns = "columns: [{name: id, type: int64}, {name: address, type: string}]"
+    mail = MAIL.replace("kind: strata_model", f"kind: strata_model, {columns}")
+    reader = ORDERS.replace("shop.orders", "shop.letters") + (
+        "      - {name: sent_to, type: string, derived_from: {columns: [shop.orders/mail.address]}}\n"
+        "lineage: {upstream: [{product: shop.orders}]}\n"
+    )
+    files = {PLACE: mail, "contracts/shop/letters/contract.yaml": reader, "models/m.strata": strata}
+    found = checked(tmp_path, files)
+    before = found.collated.by_id()["shop.orders"]
+    after = checked(tmp_path, {**files, PLACE: mail.replace(", {name: address, type: string}", "")})
+    changes = compare(before, after.collated.by_id()["shop.orders"], Levels(after.setting.config.classification))
+    consumers = Consumers(found.parsed, collate(found.parsed))
+    (change,) = consumers.reached(changes, before)
+    assert (change.rule.id, change.consumers) == ("column-removed", ("domain_of.host", "shop.letters/orders.sent_to"))
