@@ -335,4 +335,4 @@ def _instance(node: ast.ModelLiteral, scope: Scope, run: Run, depth: int, functi
     filling = Filling(template.filled, scope, run.functions, value, run.budget.spend)
     model = fill(node.model, filling, depth + 1)
     assert isinstance(model, ast.Model)
-    return Instance(model, function, tuple((name, scope[name]) for name in template.names))
+    return Instance(model, function, tuple((name, scope[name]) for name in template.names), template.named)

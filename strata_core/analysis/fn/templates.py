@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any, Literal, NamedTuple
 
+from ...diagnostics import Span
 from ...frozen import dataclass
 from ...language import ast
 from ...language.ast.parts import children
@@ -46,22 +47,25 @@ def is_filled(node: Any, names: Collection[str], functions: Collection[str]) -> 
 @dataclass(frozen=True, slots=True)
 class Template:
     """What was found out about a model: the identities of the nodes that a call fills and of those around them (all
-    others stay), and the names whose values it is made with."""
+    others stay), the names whose values it is made with, and where names are made of them."""
 
     filled: frozenset[int]
     names: tuple[str, ...]
+    named: frozenset[Span]
 
 
 def template_of(model: ast.Model, names: Collection[str], functions: Collection[str]) -> Template:
     """What a scope of `names` fills in `model`."""
     found: set[int] = set()
     read: set[str] = set()
+    named: set[Span] = set()
 
     def visit(node: Any) -> bool:
         match node:
             case ast.ColumnRef():
                 read.add((node.qualifier or node.name).text)
             case ast.Template() | ast.NameTemplate():
+                named.add(node.span)
                 read.update((p.qualifier or p.name).text for p in node.parts if isinstance(p, ast.ColumnRef))
             case ast.Entry(value=ast.Name(text=text)):
                 read.add(text)
@@ -73,7 +77,7 @@ def template_of(model: ast.Model, names: Collection[str], functions: Collection[
         return False
 
     visit(model)
-    return Template(frozenset(found), tuple(name for name in names if name in read))
+    return Template(frozenset(found), tuple(name for name in names if name in read), frozenset(named))
 
 
 def _filled_attribute(node: Any, names: Collection[str]) -> bool:

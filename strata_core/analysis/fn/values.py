@@ -28,11 +28,12 @@ class Record:
 @dataclass(frozen=True, slots=True)
 class Instance:
     """A model that a call gave. `function` is the one that holds its template, `bindings` what the template was made
-    with."""
+    with, `named` where the template makes names of them."""
 
     model: ast.Model
     function: str
     bindings: tuple[tuple[str, Value], ...]
+    named: frozenset[Span] = frozenset()
 
 
 Value = str | bool | int | Real | tuple["Value", ...] | Record | Instance
