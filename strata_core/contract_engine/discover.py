@@ -124,7 +124,7 @@ def _candidates(tree: Tree, config: ProjectConfig, root: Path, report: Report) -
                 report(Diagnostic("E115", message, Span(path, 1, 1, 1, 1), Severity.WARNING, fix=fix))
     generated = _inside(config.contract_engine.generated, "contract_engine.generated", root, report)
     manifest = config.dbt.manifest
-    if tree.exists(manifest) and manifest not in generated:
+    if manifest and tree.exists(manifest) and manifest not in generated:
         generated.append(manifest)
     for entry in generated:
         if not tree.exists(entry):

@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 
 from ..diagnostics import Diagnostic, Report, StrataError
-from ..frozen import dataclass, field
+from ..frozen import dataclass, field, replace
 from ..planning.config import CONFIG_NAME, ProjectConfig, parse_config
 from ..planning.git import Repository, contents, tree_of
 from ..planning.git import Tree as GitFiles
@@ -99,13 +99,17 @@ class ContractDiff:
 
 
 def contract_diff(written: str, folder: Path, today: date) -> ContractDiff:
-    """What changed over the range `written`: `BASE..HEAD`, `BASE...HEAD`, or `BASE` against the working tree."""
+    """What changed over the range `written`: `BASE..HEAD`, `BASE...HEAD`, or `BASE` against the working tree.
+
+    Contracts, fragments and Strata models are compared; what tools wrote is left out on both sides.
+    """
     sides = read_range(written, folder)
-    before = examine(_at(sides.repository, sides.prefix or "", sides.before[1], today))
+    before = examine(_authored(_at(sides.repository, sides.prefix or "", sides.before[1], today)))
     if sides.after is None:
-        after, name = examine(open_setting(folder, today)), WORKING_TREE
+        after, name = examine(_authored(open_setting(folder, today))), WORKING_TREE
     else:
-        after, name = examine(_at(sides.repository, sides.prefix or "", sides.after[1], today)), sides.after[0]
+        after = examine(_authored(_at(sides.repository, sides.prefix or "", sides.after[1], today)))
+        name = sides.after[0]
     levels = Levels(after.setting.config.classification)
     old, new = _sound(before), _sound(after)
     products = []
@@ -121,6 +125,13 @@ def contract_diff(written: str, folder: Path, today: date) -> ContractDiff:
     unsound = {c.file for c in after.collated.candidates if not c.sound}
     blocking = tuple(d for d in after.diagnostics if d.blocks and d.span is not None and d.span.file in unsound)
     return ContractDiff(sides.before[0], name, tuple(products), blocking)
+
+
+def _authored(setting: Setting) -> Setting:
+    """Without what tools wrote: commits mostly do not have it, and what one side alone has is no change."""
+    config = setting.config
+    engine, dbt = replace(config.contract_engine, generated=()), replace(config.dbt, manifest="")
+    return replace(setting, config=replace(config, contract_engine=engine, dbt=dbt))
 
 
 def _sound(checked: Checked) -> dict[str, Candidate]:

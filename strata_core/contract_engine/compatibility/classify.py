@@ -102,7 +102,6 @@ def _version(
         message,
         after.span(("version",)),
         fix=f"write `version: {_raised(was, verdict)}`",
-        notes=(what,),
         related=(Related(heaviest.after_span, what),) if heaviest.after_span else (),
         field_path="version",
     )
@@ -141,7 +140,8 @@ def _breaking(after: Candidate, before: AuthoredContract, changes: tuple[Product
                 example = "{announced: 2026-01-31, sunset: 2026-04-30}" if name == "deprecation" else "…"
                 fix = f"add `compatibility.{name}: {example}`"
                 count = f"{len(breaking)} breaking change{'s' if len(breaking) > 1 else ''}"
-                yield after.finding("E131", f"{count} of a live contract, and {what}", ("compatibility",), fix)
+                where = ("compatibility",) if after.contract.compatibility else ("version",)
+                yield after.finding("E131", f"{count} of a live contract, and {what}", where, fix)
     weaker = [c for c in changes if c.rule.demand is Demand.APPROVAL and not _covered(c, governance)]
     if weaker:
         fix = f"let {_people(approvers)} approve them under `compatibility.approvals`, `kind: governance`"
@@ -160,7 +160,6 @@ def _breaking(after: Candidate, before: AuthoredContract, changes: tuple[Product
             Severity.WARNING,
             fix=fix,
             notes=_sides(change),
-            related=(Related(change.before_span, "as it was promoted"),) if change.before_span else (),
             field_path=change.where,
             blocking=True,
         )

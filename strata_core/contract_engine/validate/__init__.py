@@ -96,13 +96,12 @@ def _compatibility(candidate: Candidate, around: Surroundings, levels: Levels, c
     from ..compatibility.classify import classify  # which a tree without promotions needs not
     from ..compatibility.compare import compare
 
-    before = promoted_candidate(promotion)
+    before = promoted_candidate(promotion, around.config.contract_engine.promotions)
     changes = consumers.reached(compare(before, candidate, levels), candidate)
     return classify(candidate, promotion, changes, before.contract)
 
 
-def promoted_candidate(promotion: Promotion) -> Candidate:
-    """The promoted contract as a candidate; it has no places any more but its record."""
-    return Candidate(
-        f"promotion {promotion.number} of {promotion.product}", promotion.product, promotion.contract, {}, True
-    )
+def promoted_candidate(promotion: Promotion, folder: str) -> Candidate:
+    """The promoted contract as a candidate; it has no places any more but its record in `folder`."""
+    file = f"{folder}/{promotion.number:020d}.json"
+    return Candidate(file, promotion.product, promotion.contract, {}, True)
