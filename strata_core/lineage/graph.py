@@ -38,6 +38,15 @@ DECIDE_ROWS = frozenset(Role) - {Role.CONDITIONAL}
 """A condition of `case` or `if` chooses a value, and no row: its columns are among the value's origins."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Below:
+    """What stands right below a column: the values that come from it, each with what stands below *it*, and the tables
+    whose rows it decides about. Told apart by identity, so that walking asks for no hash of names."""
+
+    values: list[tuple[ValueEdge, Below]]
+    rows: list[RowEdge]
+
+
 class RowImpact(NamedTuple):
     """A table whose rows change: by an `edge` of its own, or because rows of a table that it reads (`through`) do."""
 
@@ -66,14 +75,13 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class LineageGraph:
-    """Tables and edges. `origins` and `consumers` hold the value edges by either end, `shapers` and `shaped` those of
-    rows (`shaped` without conditions of values); `readers` gives the tables that read a table."""
+    """Tables and edges: `origins` and `shapers` by where they lead, `below` by where they begin (there without the
+    conditions of values, which decide about no row). `readers` gives the tables that read a table."""
 
     tables: Mapping[TableId, Table]
     origins: Mapping[ColumnId, tuple[ValueEdge, ...]]
-    consumers: Mapping[ColumnId, list[ValueEdge]]
     shapers: Mapping[TableId, tuple[RowEdge, ...]]
-    shaped: Mapping[ColumnId, list[RowEdge]]
+    below: Mapping[ColumnId, Below]
     readers: Mapping[TableId, list[TableId]]
 
     def columns(self, table: TableId) -> tuple[ColumnId, ...]:
@@ -85,29 +93,29 @@ class LineageGraph:
 
         Time is linear in the edges that are reached: a diamond is walked once, and so is a cycle of projects.
         """
-        edges: dict[ColumnId, ValueEdge | None] = dict.fromkeys(start)
+        found: list[ValueEdge] = []
         impacts: dict[TableId, RowImpact | None] = dict.fromkeys(rows)
         changed: list[list[TableId]] = [[*impacts]]
-        frontier, hops = [*edges], 0
+        frontier = [self.below[column] for column in dict.fromkeys(start) if column in self.below]
+        known, hops = set(frontier), 0
         while frontier and hops != depth:
             hops += 1
-            following: list[ColumnId] = []
+            following: list[Below] = []
             shaped: list[TableId] = []
-            for column in frontier:
-                for edge in self.consumers.get(column, ()):
-                    to = edge.to
-                    if to not in edges:
-                        edges[to] = edge
+            for place in frontier:
+                for edge, to in place.values:
+                    if to not in known:
+                        known.add(to)
+                        found.append(edge)
                         following.append(to)
-                for shape in self.shaped.get(column, ()):
+                for shape in place.rows:
                     if shape.to not in impacts:
                         impacts[shape.to] = RowImpact(shape.to, shape, None)
                         shaped.append(shape.to)
             changed.append(shaped)
             frontier = following
         self._rows_below(changed, impacts, depth)
-        found = tuple(edge for edge in edges.values() if edge is not None)
-        return Reach(found, tuple(impact for impact in impacts.values() if impact is not None))
+        return Reach(tuple(found), tuple(filter(None, impacts.values())))
 
     def _rows_below(
         self, changed: list[list[TableId]], impacts: dict[TableId, RowImpact | None], depth: int | None
@@ -148,9 +156,8 @@ def lineage_graph(*projects: Iterable[Table]) -> LineageGraph:
     tables = {table.id: table for project in projects for table in project}
     providers = _providers(tables.values())
     origins: dict[ColumnId, tuple[ValueEdge, ...]] = {}
-    consumers: dict[ColumnId, list[ValueEdge]] = {}
+    below: dict[ColumnId, Below] = {}
     shapers: dict[TableId, tuple[RowEdge, ...]] = {}
-    shaped: dict[ColumnId, list[RowEdge]] = {}
     readers: dict[TableId, list[TableId]] = {}
     for table in tables.values():
         provider = _provider(table, providers)
@@ -160,7 +167,7 @@ def lineage_graph(*projects: Iterable[Table]) -> LineageGraph:
         for column, edges in _value_edges(table, provider):
             origins[column] = edges
             for edge in edges:
-                consumers.setdefault(edge.origin, []).append(edge)
+                _below(below, edge.origin).values.append((edge, _below(below, edge.to)))
         project, inferred = table.id.project, table.inferred
         shapers[table.id] = shapes = tuple(
             RowEdge(ColumnId(TableId(project, e.node), e.column), table.id, e.role, inferred)
@@ -168,8 +175,15 @@ def lineage_graph(*projects: Iterable[Table]) -> LineageGraph:
         )
         for shape in shapes:
             if shape.role in DECIDE_ROWS:
-                shaped.setdefault(shape.origin, []).append(shape)
-    return LineageGraph(tables, origins, consumers, shapers, shaped, readers)
+                _below(below, shape.origin).rows.append(shape)
+    return LineageGraph(tables, origins, shapers, below, readers)
+
+
+def _below(below: dict[ColumnId, Below], column: ColumnId) -> Below:
+    found = below.get(column)
+    if found is None:
+        found = below[column] = Below([], [])
+    return found
 
 
 def _value_edges(table: Table, provider: Table | None) -> Iterator[tuple[ColumnId, tuple[ValueEdge, ...]]]:

@@ -22,7 +22,10 @@ ENOUGH = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A table on both sides. `columns` gives the name after of each column before that is still there."""
+    """A table on both sides. `columns` gives the name after of each column before that is still there.
+
+    Of one that is the same object on both sides, compiled once for both, nothing is said: nothing changed.
+    """
 
     before: Declared
     after: Declared
@@ -62,15 +65,15 @@ class Matching:
 
 
 def match(before: CompiledProject, after: CompiledProject) -> Matching:
-    """Match the sound tables of two revisions. Linear in them."""
+    """Match the sound tables of two revisions. Linear in them; what was compiled once for both costs nearly nothing."""
     names = Names()
     known_after = after.models.keys() | after.sources.keys() | after.broken
     known_before = before.models.keys() | before.sources.keys() | before.broken
-    derived = {name: derivation(model.written) for name, model in before.models.items()}
     lost = {name: model for name, model in before.models.items() if name not in known_after}
+    derived = {name: derivation(model.written) for name, model in lost.items()}
     holders: dict[bytes, list[str]] = {}
-    for name in lost:
-        for identity in derived[name].columns.values():
+    for name, found in derived.items():
+        for identity in found.columns.values():
             holders.setdefault(identity, []).append(name)
     moved = {_place(s): s for s in before.sources.values() if s.name not in known_after}
     pairs: list[Pair] = []
@@ -78,11 +81,15 @@ def match(before: CompiledProject, after: CompiledProject) -> Matching:
     taken: set[str] = set()
     for new in tables_of(after):
         old: Declared | None = before.models.get(new.name) or before.sources.get(new.name)
+        if old is new:
+            taken.add(new.name)
+            pairs.append(Pair(new, new, {}))
+            continue
         own = derivation(new.written, names.before) if isinstance(new, CompiledModel) else None
         if old is None and new.name not in known_before:
             if own is not None:
-                found = _renamed(own, derived, holders, taken)
-                old = lost[found] if found else None
+                name_before = _renamed(own, derived, holders, taken)
+                old = lost[name_before] if name_before else None
             elif isinstance(new, Source):
                 old = moved.get(_place(new))
         if old is None:
@@ -90,7 +97,8 @@ def match(before: CompiledProject, after: CompiledProject) -> Matching:
                 added.append(new)
             continue
         taken.add(old.name)
-        pair = _paired(old, new, derived.get(old.name), own)
+        earlier = derivation(old.written) if isinstance(old, CompiledModel) and own is not None else None
+        pair = _paired(old, new, earlier, own)
         names.learn(pair)
         pairs.append(pair)
     removed = [t for t in tables_of(before) if t.name not in taken and t.name not in known_after]

@@ -22,6 +22,8 @@ def table_changes(pair: Pair, names: Names, before: Promises, after: Promises) -
     `before` and `after` hold what models are held to, where that is more than their contract says.
     """
     old, new = pair.before, pair.after
+    if old is new:
+        return
     if old.name != new.name:
         renamed = Meaning.MODEL_RENAMED if isinstance(new, CompiledModel) else Meaning.SOURCE_RENAMED
         yield _of(pair, MEANINGS[renamed], None, old.name, new.name)
