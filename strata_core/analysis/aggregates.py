@@ -239,7 +239,7 @@ def _reader(after: Rows, keys: Grouping, calls: Mapping[int, str | None], around
         return ref(after.relation, computed[value]) if value is not None and value in computed else None
 
     values = {n: None if c is None else ref(after.relation, c) for n, c in calls.items()}
-    return Context(column, around.domains, around.report, place, values, match if computed else None)
+    return Context(column, around.domains, around.report, place, values, match if computed else None, around.externs)
 
 
 def _with_items(

@@ -88,7 +88,7 @@ class CompiledModel:
     `written` has exactly the model's output columns, with the contract's types. `order` is the
     model's final `sort` over them. `assertions` is what the write pin must measure; `proofs` says for each rule of the
     contract what proves it, or that it is asserted. `upstream` names the models and sources it reads. `partition` are
-    the columns that its table is laid out by.
+    the columns that its table is laid out by; `externs` the declared functions that it calls.
     """
 
     name: str
@@ -105,6 +105,7 @@ class CompiledModel:
     name_span: Span
     incremental: Incremental | None = None
     partition: tuple[str, ...] = ()
+    externs: tuple[str, ...] = ()
 
     @cached_property
     def relation(self) -> Relation:

@@ -25,6 +25,7 @@ class Declarations:
     domains: Mapping[str, ast.Domain]
     pipelines: Mapping[str, ast.Pipeline]
     tests: tuple[ast.Test, ...]
+    externs: tuple[ast.Extern, ...]
     broken_models: frozenset[str]
     broken_sources: frozenset[str]
     broken_contracts: frozenset[str]
@@ -47,11 +48,14 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
     kept: dict[type[object], dict[str, ast.Declaration]] = {kind: {} for kind in NAMESPACES}
     broken: dict[type[object], set[str]] = {kind: set() for kind in NAMESPACES}
     tests: list[ast.Test] = []
+    externs: list[ast.Extern] = []
     for module in modules:
         for declaration in module.declarations:
             match declaration:
                 case ast.Test():
                     tests.append(declaration)
+                case ast.Extern():
+                    externs.append(declaration)
                 case ast.Broken():
                     kind = WORDS.get(declaration.word)
                     if kind is not None:
@@ -75,6 +79,7 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
         domains={n: d for n, d in kept[ast.Domain].items() if isinstance(d, ast.Domain)},
         pipelines={n: d for n, d in kept[ast.Pipeline].items() if isinstance(d, ast.Pipeline)},
         tests=tuple(tests),
+        externs=tuple(externs),
         broken_models=frozenset(broken[ast.Model]),
         broken_sources=frozenset(broken[ast.Source]),
         broken_contracts=frozenset(broken[ast.Contract]),

@@ -15,7 +15,8 @@ from ..diagnostics import Diagnostic, Report, Span
 from ..diagnostics.diagnostic import Suggestion, wrapping
 from ..frozen import dataclass, field, replace
 from ..language import ast
-from ..relation.expressions import Expr, call, cast, literal
+from ..relation.expressions import Expr, call, cast, extern_call, literal
+from ..relation.extern import Extern
 from ..types import Bool, Decimal, Money, Unknown
 from ..types.functions import CATALOG, Function, Kind, SignatureError
 from ..types.functions.banned import BANNED
@@ -63,6 +64,7 @@ class Context:
     place: str
     computed: Mapping[int, Expr | None] = field(default_factory=dict)
     match: Callable[[ast.Expr], Expr | None] | None = None
+    externs: Mapping[str, Extern] = field(default_factory=dict)
 
 
 def expression(node: ast.Expr, context: Context) -> Expr | None:
@@ -198,6 +200,8 @@ def _call(node: ast.Call, context: Context) -> Expr | None:
                 return _rounded_product(node, product, context)
         case _:
             pass
+    if (extern := context.externs.get(node.function.text)) is not None:
+        return _extern_call(node, extern, context)
     function = find_function(node, context)
     given = arguments(node, function, context) if function is not None else None
     if function is None or given is None:
@@ -220,6 +224,19 @@ def _call(node: ast.Call, context: Context) -> Expr | None:
             return resolved(lambda: call(function.name, *given.values), node.span, given.nodes, context)
 
 
+def _extern_call(node: ast.Call, extern: Extern, context: Context) -> Expr | None:
+    """A call of a declared function. What is wrong with its declaration was said there."""
+    if node.star or node.distinct or node.keywords:
+        fix = f"the signature is `{extern.signature}`"
+        context.report(Diagnostic("E060", f"`{extern.name}` takes values alone", node.span, fix=fix))
+        return None
+    values = [expression(a, context) for a in node.arguments]
+    known = [v for v in values if v is not None]
+    if len(known) < len(values) or not extern.is_known:
+        return None
+    return resolved(lambda: extern_call(extern, exact(node.arguments, known)), node.span, node.arguments, context)
+
+
 def find_function(node: ast.Call, context: Context) -> Function | None:
     """The row of the catalog that a call names; E025 where there is none, E065 where there cannot be."""
     name = node.function.text
@@ -229,7 +246,7 @@ def find_function(node: ast.Call, context: Context) -> Function | None:
         context.report(Diagnostic("E065", message, node.function.span, fix=instead))
         return None
     if function is None or not function.surface:
-        context.report(unknown("E025", f"no function `{name}`", node.function, CALLABLE))
+        context.report(unknown("E025", f"no function `{name}`", node.function, (*CALLABLE, *context.externs)))
         return None
     return function
 

@@ -62,7 +62,7 @@ def _reader(scope: Scope, left: Relation, right: Relation, around: Surroundings)
         name = resolve(scope, node, around.report)
         return None if name is None else ref(left if name in left.schema else right, name)
 
-    return Context(column, around.domains, around.report, "a join")
+    return Context(column, around.domains, around.report, "a join", externs=around.externs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from ..contract.model import TableContract
 from ..diagnostics import Diagnostic
 from ..frozen import dataclass, field
 from ..language import ast
+from ..relation.extern import Extern
 from ..types import ValueType
 from .compiled import Source
 from .fn.expansion import Evaluated
@@ -105,3 +106,4 @@ class Memory:
     models: Mapping[str, Kept[Outcome]] = field(default_factory=dict)
     tests: tuple[Kept[tuple[Tests, tuple[Diagnostic, ...]]], ...] = ()
     calls: Mapping[int, Evaluated] = field(default_factory=dict)
+    externs: Mapping[str, Extern] = field(default_factory=dict)

@@ -106,6 +106,11 @@ def occurrences(declaration: ast.Declaration, columns_of: TableColumns) -> Found
         case ast.Import():
             dotted = ".".join(part.text for part in declaration.path)
             notes.found.append(Occurrence(declaration.span, Symbol(Kind.MODULE, dotted)))
+        case ast.Extern():
+            notes.add(declaration.name, Symbol(Kind.FUNCTION, declaration.name.text), defines=True)
+            for parameter in declaration.parameters:
+                _type(parameter.type, notes)
+            _type(declaration.returns, notes)
         case ast.Fn():
             _fn(declaration, columns_of, notes)
         case ast.Generator():

@@ -12,8 +12,10 @@ from ..diagnostics import Diagnostic, Report, has_errors, in_order
 from ..frozen import replace
 from ..language import ast
 from ..relation.build import scan
+from ..relation.extern import Extern
 from .compiled import CompiledModel, CompiledProject, Source
 from .declarations import Declarations, collect
+from .externs import resolve_externs
 from .fields import table_contract
 from .fn.expansion import expand
 from .fn.told import told
@@ -56,10 +58,12 @@ def recompile(modules: Sequence[ast.Module], before: Memory) -> tuple[CompiledPr
     contracts, kept_contracts = _contracts(declared, domains, before, found)
     read = {name: recall(before.reads.get(name), m, (), partial(reads, m)) for name, m in declared.models.items()}
     sources, tables, kept_sources = _sources(declared, domains, read, before, found)
-    models, broken, kept_models = _models(declared, domains, contracts, read, sources, tables, before, found)
+    now = resolve_externs(declared.externs, domains, found.append)
+    externs = {name: _equal_or(before.externs.get(name), extern) for name, extern in now.items()}
+    models, broken, kept_models = _models(declared, domains, externs, contracts, read, sources, tables, before, found)
     found += told({name: kept.result.diagnostics for name, kept in kept_models.items()}, expanded.origins)
     pipelines = resolve_pipelines(declared, found.append)
-    tests = _tests(declared, domains, models, tables, before, found)
+    tests = _tests(declared, domains, externs, models, tables, before, found)
     compiled = CompiledProject(
         models,
         sources,
@@ -70,7 +74,9 @@ def recompile(modules: Sequence[ast.Module], before: Memory) -> tuple[CompiledPr
         tuple(expectation for kept in tests for expectation in kept.result[0].expectations),
         tuple(unit for kept in tests for unit in kept.result[0].units),
     )
-    return compiled, Memory(domains, kept_contracts, kept_sources, read, tables, kept_models, tests, expanded.calls)
+    return compiled, Memory(
+        domains, kept_contracts, kept_sources, read, tables, kept_models, tests, expanded.calls, externs
+    )
 
 
 def _domains(declared: Declarations, before: Memory, report: Report) -> Domains:
@@ -137,6 +143,7 @@ def _sources(
 def _models(
     declared: Declarations,
     domains: Domains,
+    externs: Mapping[str, Extern],
     contracts: Mapping[str, TableContract | None],
     read: Mapping[str, Kept[Reads]],
     sources: Mapping[str, Source],
@@ -146,8 +153,15 @@ def _models(
 ) -> tuple[dict[str, CompiledModel], set[str], dict[str, Kept[Outcome]]]:
     """The sound models, the names of the broken ones, and of all what came of them. Adds all of them to `tables`."""
 
-    def compiled(model: ast.Model, contracts: Contracts, tables: Mapping[str, Table], domains: Domains) -> Outcome:
-        return compile_model(model, contracts, Surroundings(tables, domains, None, found.append))
+    def compiled(
+        model: ast.Model,
+        contracts: Contracts,
+        tables: Mapping[str, Table],
+        domains: Domains,
+        externs: Mapping[str, Extern],
+    ) -> Outcome:
+        around = Surroundings(tables, domains, None, found.append, externs=externs)
+        return compile_model(model, contracts, around)
 
     ordered = order(declared.models, {name: kept.result for name, kept in read.items()}, found.append)
     broken: set[str] = set(declared.broken_models)
@@ -161,7 +175,7 @@ def _models(
     for name in ordered.names:
         model = declared.models[name]
         one = kept[name] = recall(
-            before.models.get(name), model, (contracts, tables, domains), partial(compiled, model)
+            before.models.get(name), model, (contracts, tables, domains, externs), partial(compiled, model)
         )
         outcome = one.result
         sound = all(table in sources or table in models for table in read[name].result)
@@ -178,6 +192,7 @@ def _models(
 def _tests(
     declared: Declarations,
     domains: Domains,
+    externs: Mapping[str, Extern],
     models: Mapping[str, CompiledModel],
     tables: Mapping[str, Table],
     before: Memory,
@@ -192,15 +207,16 @@ def _tests(
         models: Mapping[str, CompiledModel],
         tables: Mapping[str, Table],
         domains: Domains,
+        externs: Mapping[str, Extern],
     ) -> _Tests:
         own: list[Diagnostic] = []
-        around = Surroundings(tables, domains, None, own.append)
+        around = Surroundings(tables, domains, None, own.append, externs=externs)
         its_model = frozenset({test.name.text}) if test.name.text in broken else frozenset()
         alone = replace(declared, tests=(test,), models=declarations, broken_models=its_model)
         return resolve_tests(alone, models, around), tuple(own)
 
     known = {id(kept.declaration): kept for kept in before.tests}
-    given = (declared.models, dict.fromkeys(declared.broken_models, True), models, tables, domains)
+    given = (declared.models, dict.fromkeys(declared.broken_models, True), models, tables, domains, externs)
     tests = tuple(recall(known.get(id(test)), test, given, partial(resolved, test)) for test in declared.tests)
     found += (diagnostic for kept in tests for diagnostic in kept.result[1])
     return tests

@@ -9,7 +9,8 @@ from ..diagnostics import Report, Span
 from ..frozen import dataclass, field, replace
 from ..language import ast
 from ..relation.build import project, ref
-from ..relation.expressions import Call, Cast, ColumnRef, Expr, Literal, SortKey, columns_read
+from ..relation.expressions import Call, Cast, ColumnRef, Expr, ExternCall, Literal, SortKey, columns_read
+from ..relation.extern import Extern
 from ..relation.nodes import Item, Relation
 from .compiled import JoinExpectation
 from .expressions import Context
@@ -26,6 +27,7 @@ class Surroundings:
     contract: TableContract | None
     report: Report
     model: str | None = None
+    externs: Mapping[str, Extern] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def context(rows: Rows, around: Surroundings, place: str, computed: Mapping[int,
         name = resolve(rows.scope, node, around.report)
         return None if name is None else ref(rows.relation, name)
 
-    return Context(column, around.domains, around.report, place, computed or {})
+    return Context(column, around.domains, around.report, place, computed or {}, externs=around.externs)
 
 
 def with_columns(rows: Rows, scope: Scope, added: Iterable[Item], names: Mapping[str, str] | None = None) -> Rows:
@@ -73,6 +75,8 @@ def renamed(expr: Expr, names: Mapping[str, str]) -> Expr:
         case ColumnRef():
             return ColumnRef(names.get(expr.name, expr.name), expr.inferred)
         case Call():
+            return replace(expr, args=tuple(renamed(a, names) for a in expr.args))
+        case ExternCall():
             return replace(expr, args=tuple(renamed(a, names) for a in expr.args))
         case Cast():
             return replace(expr, operand=renamed(expr.operand, names))

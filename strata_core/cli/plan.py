@@ -86,6 +86,7 @@ def as_json(plan: Plan, forecasts: Mapping[str, Forecast]) -> dict[str, object]:
                 "fingerprint": m.fingerprint.merkle,
                 "live": m.live.digest if m.live else None,
                 "way": str(m.way) if m.way else None,
+                "externs": list(m.externs),
                 "reasons": [{"reason": str(c.reason), "upstream": list(c.upstream)} for c in m.causes],
                 "work": _work_as_json(forecasts[m.name].work) if m.name in forecasts else None,
                 "effect": _effect_as_json(forecasts[m.name].effect) if m.name in forecasts else None,
@@ -119,8 +120,10 @@ def lines(plan: Plan, forecasts: Mapping[str, Forecast]) -> Iterator[str]:
     fresh = len(plan.models) - len(plan.stale)
     rows = []
     for number, model in enumerate(plan.stale, start=1):
-        way = f" ({model.way})" if model.way else ""
-        why = f"{'; '.join(map(str, model.causes))}{way}"
+        notes = [str(model.way)] if model.way else []
+        notes += [f"calls extern {', '.join(model.externs)}"] if model.externs else []
+        told = f" ({'; '.join(notes)})" if notes else ""
+        why = f"{'; '.join(map(str, model.causes))}{told}"
         work = forecasts[model.name].work
         rows.append((str(number), model.name, why, _how(work), _input(work), _took(work)))
     widths = [max(len(row[i]) for row in (HEADERS, *rows)) for i in range(len(HEADERS))]

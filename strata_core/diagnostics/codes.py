@@ -58,6 +58,7 @@ CODES = MappingProxyType(
         "E063": "window not allowed here",
         "E064": "function depends on an order and none is given",
         "E065": "function is not deterministic",
+        "E066": "function has no translation for the engine",
         # E07x declarations
         "E070": "declaration is not valid",
         "E071": "statement is not valid here",

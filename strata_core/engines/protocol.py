@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ..contract.assertions import Assertion, Assessment
+from ..diagnostics import Diagnostic, StrataError
+from ..relation.extern import Extern
 from ..relation.nodes import Relation
 from ..relation.schema import Column
 
@@ -59,6 +61,14 @@ class ArrowTable:
 
 
 TableInput = ParquetTable | CsvTable | DuckDBTable | ArrowTable
+
+
+def no_translation(function: Extern, engine: str) -> StrataError:
+    """E066: a declared function that the engine is not told how to compute."""
+    given = ", ".join(f"`{name}`" for name, _ in function.bindings)
+    message = f"`{function.name}` has no translation for {engine}"
+    fix = f'add `{engine}: "…"` to its declaration, which has {given}'
+    return StrataError(Diagnostic("E066", message, fix=fix))
 
 
 @dataclass(frozen=True, slots=True)

@@ -315,6 +315,14 @@ def _test(c: list[Any], span: Span, report: Report) -> ast.Test:
     return ast.Test(name, title, _all(rest, ast.Expectation), _all(rest, ast.Given), parts.get("expect"), span)
 
 
+def _extern(c: list[Any], span: Span, report: Report) -> ast.Extern:
+    name, *rest = c
+    (returns,) = _all(rest, ast.TypeExpr)
+    promises = {clause.value for clause in _all(rest, Clause)}
+    parameters, bindings = _all(rest, ast.TypeField), _entries(rest, report)
+    return ast.Extern(name, parameters, returns, "nonnull" in promises, "deterministic" in promises, bindings, span)
+
+
 def _table(c: list[Any], span: Span, report: Report) -> ast.LiteralTable:
     header, *rows = c
     return ast.LiteralTable(header.value, tuple(rows), span)
@@ -427,6 +435,8 @@ ACTIONS: dict[str, Action] = {
     "generator": _generator,
     "test": _test,
     "expectation": _node(ast.Expectation),
+    "extern": _extern,
+    "promise": lambda c, span, report: Clause("promise", c[0], span),
     "given": _node(ast.Given),
     "expected": _clause("expect"),
     "table": _table,

@@ -304,6 +304,22 @@ def _partition_by(tree: Tree) -> Doc:
     return _joined((word, *([] if _is(rest[0], ":") else [Leaf(":")]), *rest))
 
 
+def _extern(tree: Tree) -> Doc:
+    """`extern fn` with its parameters in a list and a line for each translation."""
+    at = next(i for i, part in enumerate(tree.parts) if _is(part, "{"))
+    opening = next(i for i, part in enumerate(tree.parts) if _is(part, "("))
+    closing = next(i for i, part in enumerate(tree.parts) if _is(part, ")"))
+    head, parameters = tree.parts[:opening], tree.parts[opening : closing + 1]
+    return (
+        _joined(head),
+        _bracketed(parameters, _ARGUMENTS),
+        SPACE,
+        _joined(tree.parts[closing + 1 : at]),
+        SPACE,
+        _bracketed(tree.parts[at:], Bracket(lines=True)),
+    )
+
+
 def _table(tree: Tree) -> Doc:
     """A table of literals: a line for each row, its columns below one another."""
     opening, *rows, closing = tree.parts
@@ -387,6 +403,8 @@ FORMS: Mapping[str, Form] = {
     "conforms": _row,
     "pipeline": _held(_BLOCK),
     "fn": _fn,
+    "extern": _extern,
+    "promise": _row,
     "parameter": _row,
     "value_type": _value_type,
     "model_literal": _row,

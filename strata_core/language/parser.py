@@ -128,6 +128,7 @@ class _Marks(NamedTuple):
     string: int
     model: int
     fn: int
+    extern: int
 
 
 @cache
@@ -149,6 +150,7 @@ def _marks(tables: Tables) -> _Marks:
         tables.kinds.index("STRING"),
         tables.keywords["model"],
         tables.keywords["fn"],
+        tables.keywords["extern"],
     )
 
 
@@ -176,11 +178,12 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
         string,
         model,
         fn,
+        extern,
     ) = _marks(tables)
     start, depth, nesting, deep, stray = 0, 0, 0, None, False
     for i, token in enumerate(tokens[:-1]):
         kind = token.kind
-        head = kind in heads and i > start and tokens[i - 1].kind != arrow
+        head = kind in heads and i > start and tokens[i - 1].kind not in (arrow, extern)
         if kind == test and head:
             before = tokens[i - 1].kind
             named = i - 1 == start if before == test else before in name_follows

@@ -33,7 +33,7 @@ _PHRASES = (
     _phrase(
         "a declaration (`source`, `contract`, `model`, …)",
         "source contract model",
-        "domain pipeline import test fn IDENT QUOTED",
+        "domain pipeline import test fn extern IDENT QUOTED",
     ),
     _phrase("an expression", "IDENT INT (", "QUOTED FLOAT STRING - [ not true false none null"),
     _phrase("an operator", "+ * ==", "- || / % != < <= > >= like rlike in is and or ( . over"),

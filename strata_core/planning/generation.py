@@ -53,11 +53,12 @@ def vocabulary(project: Project) -> Vocabulary:
     functions = {f.name: f for f in CATALOG.values() if f.surface}
     worded = {name: f for name, f in functions.items() if f.words}
     own = frozenset(n.name.text for n in nodes if isinstance(n, ast.Fn))
+    externs = frozenset(n.name.text for n in nodes if isinstance(n, ast.Extern))
     return Vocabulary(
         tables=tables,
         columns=frozenset(n.name.text for n in nodes if isinstance(n, _NAMING)) | {TABLE_SIZE},
         contracts=frozenset(n.name.text for n in nodes if isinstance(n, ast.Contract)),
-        functions=frozenset(functions.keys() - worded.keys()) | own,
+        functions=frozenset(functions.keys() - worded.keys()) | own | externs,
         generators=own - load_tables().keywords.keys(),
         word_functions=frozenset(worded),
         words=frozenset(word for f in worded.values() for words in f.words.values() for word in words),

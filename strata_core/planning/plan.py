@@ -78,7 +78,8 @@ class PlannedModel:
 
     `unsettled` says that its rows may come out otherwise for another reason than their meaning: other data, a lost
     artifact. `outlived` names models that it reads as they are live although they mean something else by now. `way`
-    tells of a stale incremental model how it will be computed, as far as that is known before its inputs are.
+    tells of a stale incremental model how it will be computed, as far as that is known before its inputs are. `externs`
+    names the declared functions that the model calls.
     """
 
     name: str
@@ -89,6 +90,7 @@ class PlannedModel:
     unsettled: bool = False
     outlived: tuple[str, ...] = ()
     way: Way | None = None
+    externs: tuple[str, ...] = ()
 
     @property
     def stale(self) -> bool:
@@ -181,7 +183,9 @@ def _planned(
     causes += map(Cause, asked)
     as_live = (u for u in inputs if u in prints and u in base.models and u not in planned)
     outlived = tuple(u for u in as_live if base.models[u].fingerprint != prints[u].merkle)
-    found = PlannedModel(name, own, inputs, live, tuple(causes), unsettled, outlived)
+    found = PlannedModel(
+        name, own, inputs, live, tuple(causes), unsettled, outlived, externs=project.models[name].externs
+    )
     return replace(found, way=way_of(project.models[name], found, before, changed)) if causes else found
 
 

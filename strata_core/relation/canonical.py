@@ -35,6 +35,7 @@ from .expressions import (
     Cast,
     ColumnRef,
     Expr,
+    ExternCall,
     Literal,
     aggregate,
     argument,
@@ -335,6 +336,9 @@ def _substituted(expr: Expr, values: Mapping[str, Expr], schema: Schema) -> Expr
                 expr.inferred.nonzero and inner.nonzero,
             )
             return replace(expr, operand=operand, inferred=inferred)
+        case ExternCall():
+            args = tuple(_substituted(a, values, schema) for a in expr.args)
+            return replace(expr, args=args, inferred=expr.function.result(tuple(a.inferred for a in args)))
         case Call():
             args = tuple(_substituted(a, values, schema) for a in expr.args)
             return replace(expr, args=args, inferred=_inferred(expr, args))

@@ -23,6 +23,7 @@ from .expressions import (
     Cast,
     ColumnRef,
     Expr,
+    ExternCall,
     Literal,
     SortKey,
     WindowCall,
@@ -239,6 +240,9 @@ def _expression(expr: Expr, names: Names) -> Identity:
             if widens(expr.operand.inferred.type, expr.inferred.type):
                 return operand
             return digest(b"cast", bytes([expr.safe]), str(expr.inferred.type), operand)
+        case ExternCall(function=extern):
+            args = [_expression(a, names) for a in expr.args]
+            return digest(b"extern", str(extern.type), *(part for b in extern.bindings for part in b), *args)
         case Call(function="and" | "or" as word):
             parts = {_expression(a, names) for a in flat(expr, word)}
             return next(iter(parts)) if len(parts) == 1 else digest(b"call", word, *sorted(parts))

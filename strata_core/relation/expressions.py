@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..frozen import dataclass
 from ..types import (
@@ -27,6 +27,7 @@ from ..types import (
     String,
     ValueType,
     castable,
+    widens,
 )
 from ..types.functions import (
     CATALOG,
@@ -39,6 +40,7 @@ from ..types.functions import (
     tighten_in_group,
 )
 from ..types.functions.operands import decimal_of
+from .extern import Extern
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,16 @@ class Cast:
     safe: bool = False
 
 
-Expr = ColumnRef | Literal | Call | Cast
+@dataclass(frozen=True, slots=True)
+class ExternCall:
+    """A call of a declared function, its arguments cast to the types of its parameters."""
+
+    function: Extern
+    args: tuple[Expr, ...]
+    inferred: Inferred
+
+
+Expr = ColumnRef | Literal | Call | Cast | ExternCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +242,33 @@ def coerce(expr: Expr, type_: ValueType) -> Expr:
     return Cast(expr, inferred)
 
 
+def extern_call(function: Extern, args: Sequence[Expr]) -> ExternCall:
+    """A call of a declared function; raises `SignatureError` E060 where an argument does not fit."""
+    if len(args) != len(function.parameters):
+        count = len(function.parameters)
+        raise SignatureError(
+            "E060",
+            f"{count} argument{'' if count == 1 else 's'} expected, {len(args)} given",
+            fix=f"the signature is `{function.signature}`",
+        )
+    coerced: list[Expr] = []
+    for position, (arg, parameter) in enumerate(zip(args, function.parameters, strict=True)):
+        given = arg.inferred.type
+        untyped = isinstance(arg, Literal) and arg.value is None
+        if not untyped and given != parameter.type and not widens(given, parameter.type):
+            raise SignatureError(
+                "E060",
+                f"argument {position + 1} of `{function.name}` is {parameter.type}, not {given}",
+                position,
+                f'cast it: `cast(x, "{parameter.type}")`',
+            )
+        if parameter.nonnull and arg.inferred.nullable:
+            message = f"argument {position + 1} of `{function.name}` may be null, and its declaration says nonnull"
+            raise SignatureError("E060", message, position, "filter the nulls away, or give a value with `coalesce`")
+        coerced.append(coerce(arg, parameter.type))
+    return ExternCall(function, tuple(coerced), function.result(tuple(a.inferred for a in coerced)))
+
+
 def cast(expr: Expr, type_: ValueType, *, safe: bool = False) -> Expr:
     """An explicit `cast` (or `try_cast`); raises `SignatureError` E056 where the types cannot be cast.
 
@@ -255,12 +293,17 @@ def cast(expr: Expr, type_: ValueType, *, safe: bool = False) -> Expr:
 def children(expr: Expr) -> tuple[Expr, ...]:
     """The direct operands of an expression."""
     match expr:
-        case Call():
+        case Call() | ExternCall():
             return expr.args
         case Cast():
             return (expr.operand,)
         case ColumnRef() | Literal():
             return ()
+
+
+def externs_in(exprs: Iterable[Expr]) -> frozenset[str]:
+    """The names of the declared functions that expressions call."""
+    return frozenset(n.function.name for e in exprs for n in walk(e) if isinstance(n, ExternCall))
 
 
 def walk(expr: Expr) -> Iterator[Expr]:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ..digests import digest, packed
 from ..frozen import dataclass
 from ..types import String
-from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, Literal, SortKey, WindowCall, conjuncts
+from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, ExternCall, Literal, SortKey, WindowCall, conjuncts
 from .nodes import (
     Aggregate,
     Expand,
@@ -219,6 +219,9 @@ def _expression(expr: Expr, names: Names) -> Identity:
         case Cast():
             type_ = str(expr.inferred.type)
             return digest(b"cast", bytes([expr.safe]), type_, _expression(expr.operand, names))
+        case ExternCall(function=extern):
+            args = [_expression(a, names) for a in expr.args]
+            return digest(b"extern", str(extern.type), *(part for b in extern.bindings for part in b), *args)
         case Call(function="and" | "or" as word):
             parts = {_expression(a, names) for a in flat(expr, word)}
             return next(iter(parts)) if len(parts) == 1 else digest(b"call", word, *sorted(parts))

@@ -188,6 +188,30 @@ def walk_relation(relation: Relation) -> Iterator[Relation]:
         stack.extend(reversed(inputs(node)))
 
 
+def expressions(node: Relation) -> Iterator[Expr]:
+    """The expressions that a node computes itself."""
+    match node:
+        case Scan() | SetOperation():
+            return
+        case Filter():
+            yield node.predicate
+        case Project():
+            yield from (item.expr for item in node.items)
+        case Join():
+            yield from [node.on] if node.on is not None else []
+        case Aggregate():
+            yield from (key.expr for key in node.keys)
+            for one in node.aggregates:
+                yield from (*one.call.args, *(k.expr for k in one.call.order))
+        case Window():
+            for item in node.items:
+                yield from (*item.call.args, *item.call.partition, *(k.expr for k in item.call.order))
+        case Expand():
+            yield node.item.expr
+        case Sort() | Limit():
+            yield from (key.expr for key in node.keys)
+
+
 def tables(relation: Relation) -> frozenset[str]:
     """The names of the sources and models that a relation reads."""
     return frozenset(node.table for node in walk_relation(relation) if isinstance(node, Scan))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from ..types import widens
-from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, Literal, SortKey, WindowCall, uncoerced
+from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, ExternCall, Literal, SortKey, WindowCall, uncoerced
 from .nodes import Aggregate, Expand, Filter, Join, Limit, Project, Relation, Scan, SetOperation, Sort, Window
 
 MOST = 160
@@ -57,6 +57,8 @@ def spelled_expression(expr: Expr) -> str:
             if widens(expr.operand.inferred.type, expr.inferred.type):
                 return operand
             return f'{"try_cast" if expr.safe else "cast"}({operand}, "{expr.inferred.type}")'
+        case ExternCall(function=extern):
+            return f"extern {extern.name}({_listed(expr.args)})"
         case Call(function=function, args=(_, _)) if function in _INFIX:
             left, right = uncoerced(function, expr.args)
             return f"{_operand(left)} {_INFIX[function]} {_operand(right)}"

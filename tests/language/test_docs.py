@@ -32,7 +32,7 @@ def test_the_programs_of_the_page_are_one_sound_project():
 
 def test_the_page_has_programs_of_every_declaration():
     found = {type(d).__name__ for program in PROGRAMS for d in parse_module(program, "d").module.declarations}
-    assert found == {"Source", "Contract", "Domain", "Model", "Pipeline", "Import", "Test", "Fn", "Generator"}
+    assert found == {"Source", "Contract", "Domain", "Model", "Pipeline", "Import", "Test", "Extern", "Fn", "Generator"}
 
 
 def test_the_error_of_the_page_looks_as_shown():

@@ -486,7 +486,20 @@ GIVING = {
     *("entry", "_value", "enum", "classification", "mask", "type", "type_field", "alias", "let", "assign", "expand"),
     *("fn", "parameter", "value_type", "value_field", "for", "value_for", "variable", "value_keyword"),
     "generator_name",
-    *("word", "member", "star", "keyword", "_limit", "_label", "identifier", "name", "plain_name", "_plain_name"),
+    *(
+        "extern",
+        "binding",
+        "word",
+        "member",
+        "star",
+        "keyword",
+        "_limit",
+        "_label",
+        "identifier",
+        "name",
+        "plain_name",
+        "_plain_name",
+    ),
 }
 
 

@@ -131,6 +131,13 @@ def test_statements_end_where_the_next_keyword_begins(statements):
         ('test "a b" { expect x }', "Test(name=a b expectations=[Expectation(condition=x)])"),
         ("test test { expect test }", "Test(name=test expectations=[Expectation(condition=test)])"),
         (
+            'extern fn f(a: int64, b: array(string) nonnull,) -> json nonnull deterministic { duckdb: "x"; spark: "y", }',
+            "Extern(name=f parameters=[TypeField(name=a type=TypeExpr(name=int64)), TypeField(name=b type=TypeExpr("
+            "name=array arguments=[TypeExpr(name=string)] nonnull=True))] returns=TypeExpr(name=json) nonnull=True "
+            "deterministic=True bindings=[duckdb: 'x', spark: 'y'])",
+        ),
+        ("extern fn deterministic() -> bool {}", "Extern(name=deterministic returns=TypeExpr(name=bool))"),
+        (
             'test m "t" { given a { | x | y | | 1 | -2.50 | | none | given | } expect { | x | }; expect x > 0 }',
             "Test(name=m title=t expectations=[Expectation(condition=(x > 0))] given=[Given(table=a "
             "rows=LiteralTable(columns=[x, y] rows=[Row(cells=[1, -2.50]), Row(cells=[None, given])]))] "

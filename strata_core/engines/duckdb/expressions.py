@@ -7,10 +7,11 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from ...relation.expressions import Call, Cast, ColumnRef, Expr, Literal, SortKey, children
+from ...relation.expressions import Call, Cast, ColumnRef, Expr, ExternCall, Literal, SortKey, children
 from ...types import Date, Decimal, Float64, Inferred, Int64, Money, String, Timestamp, ValueType
 from . import sql
 from .casts import cast_value
+from .extern import extern
 from .functions import BUILDERS, TOTAL
 from .sql import SqlExpr
 
@@ -51,6 +52,8 @@ def _one(node: Expr, arguments: Sequence[SqlExpr], names: Callable[[str], SqlExp
             return sql.literal(node.value, node.inferred.type)
         case Call():
             return BUILDERS[node.function](node, tuple(_bare_numbers(node, arguments)))
+        case ExternCall():
+            return extern(node, arguments)
         case Cast():
             (operand,) = arguments
             return cast_value(operand, node.operand.inferred.type, node.inferred.type, safe=node.safe)
@@ -87,6 +90,8 @@ def can_fail(expr: Expr, failing_columns: frozenset[str] = frozenset()) -> bool:
         node = stack.pop()
         match node:
             case ColumnRef() if node.name in failing_columns:
+                return True
+            case ExternCall():
                 return True
             case Call() if node.function not in TOTAL:
                 return True

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, assert_never
 
 from ...diagnostics import StrataError
-from ...relation.expressions import Call, Cast, ColumnRef, Expr, Literal
+from ...relation.expressions import Call, Cast, ColumnRef, Expr, ExternCall, Literal
 from ...types import ValueType
 from .casts import cast
+from .extern import extern_function
 from .functions import LAZY, STRICT, apply
 from .nested import TYPED
 from .values import MisfitError, Value, conjunction, disjunction, failure, fit
@@ -61,6 +62,10 @@ def compile_expr(expr: Expr, positions: Positions, *, eager: bool) -> Compute:
             return lambda row: value
         case Cast():
             return _cast(expr, compile_expr(expr.operand, positions, eager=eager))
+        case ExternCall():
+            function = extern_function(expr.function)
+            values = [compile_expr(a, positions, eager=eager) for a in expr.args]
+            return lambda row: function([v(row) for v in values])
         case Call():
             args = [compile_expr(a, positions, eager=eager) for a in expr.args]
             if expr.function in LAZY:

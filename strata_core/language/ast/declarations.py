@@ -7,11 +7,11 @@ import typing
 from ...diagnostics import Span
 from ...frozen import dataclass
 from .expressions import Call, Expr, Name
-from .fields import Entry, FieldDecl, TypeExpr
+from .fields import Entry, FieldDecl, TypeExpr, TypeField
 from .statements import Freshness, Statement
 from .tables import Given, LiteralTable
 
-DeclarationWord = typing.Literal["import", "source", "contract", "domain", "model", "pipeline", "test", "fn"]
+DeclarationWord = typing.Literal["import", "source", "contract", "domain", "model", "pipeline", "test", "fn", "extern"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +141,19 @@ class Generator:
 
 
 @dataclass(frozen=True, slots=True)
+class Extern:
+    """`extern fn name(a: T) -> T nonnull deterministic { duckdb: "…" }`: a function that engines have."""
+
+    name: Name
+    parameters: tuple[TypeField, ...]
+    returns: TypeExpr
+    nonnull: bool
+    deterministic: bool
+    bindings: tuple[Entry, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Broken:
     """A declaration with a syntax error, kept by name so that references to it raise no second error."""
 
@@ -149,7 +162,7 @@ class Broken:
     span: Span
 
 
-Declaration = Import | Source | Contract | Domain | Model | Pipeline | Test | Fn | Generator | Broken
+Declaration = Import | Source | Contract | Domain | Model | Pipeline | Test | Fn | Generator | Extern | Broken
 
 
 @dataclass(frozen=True, slots=True)
