@@ -318,7 +318,7 @@ def test_seed0_s7_a_thousand_random_programs_parse(decoder, lark):
 
 def is_about_values(diagnostic) -> bool:
     """Whether the parser understood the text and refuses what it says."""
-    said = ("is given twice", "`${…}` is only allowed", "a name is empty", "nested more than")
+    said = ("is given twice", "`${…}` is only allowed", "`${` takes", "a name is empty", "nested more than")
     return diagnostic.code in ("E003", "E023") or any(part in diagnostic.message for part in said)
 
 

@@ -167,5 +167,5 @@ def test_reserved_words():
     assert reserved == set(
         "source contract model pipeline import domain fn from join_inner join_left join_full join_semi join_anti "
         "join_cross filter where let derive select group aggregate sort take and or not in is true false none "
-        "null distinct".split()
+        "null distinct extern".split()
     )
