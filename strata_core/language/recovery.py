@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..diagnostics import Span
+from ..diagnostics import Span, has_errors
 from . import ast
 from .build import ACTIONS
 from .lalr import Failure, advance, parse
 from .limits import within_limits
-from .parser import MAX_ERRORS, MAX_NESTING, Chunk, chunks, parse_module
+from .parser import MAX_ERRORS, MAX_NESTING, Chunk, ParseResult, chunks, parse_module
+from .pieces import Piece
 from .scanner import ERROR, Lines, Token, scan
 from .tables import Tables, load_tables
 
@@ -55,26 +56,39 @@ _FILLERS = {
 }
 
 
-def recover_module(text: str, file: str, strict: ast.Module | None = None) -> ast.Module:
-    """The tree of `text` with a repaired declaration in place of each broken one that can be repaired.
+def recover_module(text: str, file: str) -> ast.Module:
+    """The tree of `text` with a repaired declaration in place of each broken one that can be repaired."""
+    return recovered(parse_module(text, file))
 
-    `strict` is what the parser makes of the text, if that is known already.
-    """
-    module = strict or parse_module(text, file).module
-    if not any(isinstance(declaration, ast.Broken) for declaration in module.declarations):
+
+def recovered(parsed: ParseResult) -> ast.Module:
+    """The tree of what was parsed, broken declarations repaired where that can be done; others are the same nodes."""
+    module = parsed.module
+    if not has_errors(parsed.diagnostics):
         return module
-    tables, lines = load_tables(), Lines(file, text)
-    whole: dict[Span, ast.Declaration] = {d.span: d for d in module.declarations if not isinstance(d, ast.Broken)}
     found: list[ast.Declaration] = []
     left = MAX_ERRORS  # a file that is no Strata at all is not worth the time
-    for chunk in chunks(scan(text, tables), text, tables):
+    for piece in parsed.pieces:
+        whole = [part.declaration for part in piece.parts if part.declaration is not None]
+        broken = any(has_errors(part.diagnostics) for part in piece.parts)
+        if broken and left:
+            left -= 1
+            found += _repaired_piece(piece, whole, module.path)
+        else:
+            found += whole
+    return ast.Module(module.path, tuple(found), module.span)
+
+
+def _repaired_piece(piece: Piece, whole: Sequence[ast.Declaration], file: str) -> Iterator[ast.Declaration]:
+    tables, lines = load_tables(), Lines(file, piece.text, piece.line)
+    known: dict[Span, ast.Declaration] = {d.span: d for d in whole}
+    for chunk in chunks(scan(piece.text, tables), piece.text, tables):
         span = lines.span(chunk.tokens[0].start, chunk.tokens[-1].end)
-        declaration = whole.get(span)
-        if declaration is None and left:
-            left, declaration = left - 1, recover(chunk.tokens, lines, tables)
+        declaration = known.get(span)
+        if declaration is None or isinstance(declaration, ast.Broken):
+            declaration = recover(chunk.tokens, lines, tables) or declaration
         if declaration is not None:
-            found.append(declaration)
-    return ast.Module(file, tuple(found), module.span)
+            yield declaration
 
 
 def recover(tokens: Sequence[Token], lines: Lines, tables: Tables) -> ast.Declaration | None:

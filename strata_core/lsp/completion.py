@@ -29,11 +29,12 @@ def completion(state: State, path: str, position: lsp.Position, *, snippets: boo
     """What can be written at a position, the likely first."""
     text = state.text(path)
     offset = text.program_offset(position)
-    cursor = cursor_at(text.program, offset, path)
+    piece, start = state.piece(path, offset)
+    cursor = cursor_at(piece, offset - start, path)
     if cursor is None:
         return []
     # What is behind the cursor stays: a word that is there is not swallowed.
-    range_ = text.range_of(cursor.start, offset)
+    range_ = text.range_of(start + cursor.start, offset)
     uri = state.uri_of(path)
     return [_item(one, range_, uri, snippets) for one in candidates(cursor, state.names)]
 

@@ -78,8 +78,8 @@ class Desk:
         """A document was edited: each change is of what the one before it left."""
         text = self.documents.get(uri) or Text("", self.encoding)
         for range_, new in changes:
-            text = Text(text.changed(range_, new), self.encoding)
-        self.write(uri, text.content, version)
+            text = text.changed(range_, new)
+        self._put(uri, text, version)
 
     def saved(self, uri: str) -> None:
         """A document was saved: what it says of a project counts from now on."""
@@ -89,7 +89,10 @@ class Desk:
 
     def write(self, uri: str, content: str, version: int | None) -> None:
         """A document has this text now."""
-        text = self.documents[uri] = Text(content, self.encoding)
+        self._put(uri, Text(content, self.encoding), version)
+
+    def _put(self, uri: str, text: Text, version: int | None) -> None:
+        self.documents[uri] = text
         self.versions[uri] = version or 0
         project = self.project_of(uri)
         project.written(uri, text)

@@ -43,7 +43,8 @@ def signature_help(state: State, path: str, position: lsp.Position) -> lsp.Signa
     """The signature of the call whose arguments stand at a position, and which of them it is."""
     text = state.text(path)
     offset = text.program_offset(position)
-    found = _call(text.program, offset)
+    piece, start = state.piece(path, offset)
+    found = _call(piece, offset - start)
     if found is None:
         return None
     name, argument = found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from lsprotocol import types as lsp
 
@@ -13,6 +14,7 @@ from ..language.recovery import MISSING
 from ..language.scanner import scan
 from ..language.tables import load_tables
 from .state import State
+from .text import Text
 
 KINDS = {
     ast.Source: lsp.SymbolKind.Struct,
@@ -119,30 +121,44 @@ def workspace_symbols(states: Iterable[State], query: str) -> list[lsp.Workspace
 
 
 def folding(state: State, path: str) -> list[lsp.FoldingRange]:
-    """What stands between brackets over several lines, and comments and imports over several lines."""
-    text = state.text(path)
+    """What stands between brackets over several lines, and comments over several lines."""
     found: dict[tuple[int, int], lsp.FoldingRange] = {}
+    parsed = state.revision.modules.get(path)
+    first = 0
+    for piece in parsed.pieces if parsed is not None else ():
+        for start, end, kind in _folds(piece.text):
+            found.setdefault((first + start, first + end), lsp.FoldingRange(first + start, first + end, kind=kind))
+        first += _lines(piece.text)
+    return sorted(found.values(), key=lambda one: (one.start_line, -one.end_line))
+
+
+Fold = tuple[int, int, lsp.FoldingRangeKind | None]
+
+
+@lru_cache(maxsize=4096)
+def _folds(piece: str) -> tuple[Fold, ...]:
+    """The folds of a part of a text, in lines counted from its first."""
+    text = Text(piece)
+    found: list[Fold] = []
     opened: list[int] = []
-    for token in scan(text.program, load_tables())[:-1]:
+    for token in scan(piece, load_tables())[:-1]:
         if token.text in ("{", "(", "["):
             opened.append(token.start)
         elif token.text in ("}", ")", "]") and opened:
             range_ = text.range_of(opened.pop(), token.start)
             if range_.end.line - 1 > range_.start.line:
-                lines = (range_.start.line, range_.end.line - 1)
-                found.setdefault(lines, lsp.FoldingRange(*lines))
-    for first, last in _blocks(text.program):
-        found.setdefault((first, last), lsp.FoldingRange(first, last, kind=lsp.FoldingRangeKind.Comment))
-    return sorted(found.values(), key=lambda one: (one.start_line, -one.end_line))
+                found.append((range_.start.line, range_.end.line - 1, None))
+    for match in _COMMENTS.finditer(piece):
+        range_ = text.range_of(match.start(), match.start() + len(match.group().rstrip("\n")))
+        if range_.end.line > range_.start.line:
+            found.append((range_.start.line, range_.end.line, lsp.FoldingRangeKind.Comment))
+    return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def _lines(piece: str) -> int:
+    """The lines that a part of a text ends, as the protocol counts them."""
+    return Text(piece).position(len(piece)).line
 
 
 _COMMENTS = re.compile(r"(?:^[ \t]*(?://|#)[^\n]*(?:\n|$)){2,}|/\*.*?\*/", re.MULTILINE | re.DOTALL)
-
-
-def _blocks(program: str) -> Iterator[tuple[int, int]]:
-    """The first and last lines, counted from 0, of comments over several."""
-    for match in _COMMENTS.finditer(program):
-        first = program.count("\n", 0, match.start())
-        last = first + match.group().rstrip("\n").count("\n")
-        if last > first:
-            yield first, last

@@ -222,6 +222,13 @@ def _questions(server: Server) -> None:
         found = await server.desk.state_of(params.text_document.uri)
         return semantic_tokens(*found) if found else None
 
+    @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
+    async def semantic_tokens_range(params: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens | None:
+        from .tokens import semantic_tokens
+
+        found = await server.desk.state_of(params.text_document.uri)
+        return semantic_tokens(*found, params.range) if found else None
+
 
 def _changes(server: Server) -> None:
     """Requests for changes of the text."""

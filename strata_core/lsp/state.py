@@ -16,7 +16,8 @@ from ..analysis.occurrences import Occurrence
 from ..analysis.scope_at import Known
 from ..diagnostics import Span
 from ..language import ast
-from ..language.recovery import recover_module
+from ..language.parser import ParseResult
+from ..language.recovery import recovered
 from ..planning.revisions import Revision
 from .text import Text
 
@@ -30,22 +31,29 @@ class State:
     texts: Mapping[str, Text]
     uri_of: Callable[[str], str]
     before: Index | None = None
-    recovered: dict[str, tuple[ast.Module, ast.Module]] = field(default_factory=dict)
+    recovered: dict[str, tuple[ParseResult, ast.Module]] = field(default_factory=dict)
 
     @cached_property
     def modules(self) -> tuple[ast.Module, ...]:
         """The modules, broken declarations repaired where that can be done."""
-        return tuple(self._module(path, parsed.module) for path, parsed in self.revision.modules.items())
+        return tuple(self._module(path, parsed) for path, parsed in self.revision.modules.items())
 
-    def _module(self, path: str, strict: ast.Module) -> ast.Module:
-        if not any(isinstance(d, ast.Broken) for d in strict.declarations):
-            return strict
+    def _module(self, path: str, parsed: ParseResult) -> ast.Module:
         kept = self.recovered.get(path)
-        if kept is None or kept[0] is not strict:
-            text = self.texts.get(path)
-            repaired = recover_module(text.program, path, strict) if text is not None else strict
-            kept = self.recovered[path] = (strict, repaired)
+        if kept is None or kept[0] is not parsed:
+            kept = self.recovered[path] = (parsed, recovered(parsed))
         return kept[1]
+
+    def piece(self, path: str, offset: int) -> tuple[str, int]:
+        """The part of a text that an edit at `offset` parses anew, and where it begins: whole declarations."""
+        parsed, program = self.revision.modules.get(path), self.text(path).program
+        start = 0
+        for piece in parsed.pieces if parsed is not None else ():
+            end = start + len(piece.text)
+            if offset < end or end == len(program):
+                return (piece.text, start) if program.startswith(piece.text, start) else (program, 0)
+            start = end
+        return program, 0
 
     @cached_property
     def index(self) -> Index:

@@ -15,6 +15,7 @@ from lsprotocol.types import Position, PositionEncodingKind, Range
 from ..diagnostics import Span
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_ROW_END = re.compile(r"\n")
 _BOM = "\ufeff"
 
 
@@ -23,6 +24,7 @@ class Text:
 
     def __init__(self, content: str, encoding: PositionEncodingKind | str = PositionEncodingKind.Utf16) -> None:
         self.content = content
+        self._encoding = encoding
         self._width = _WIDTHS[PositionEncodingKind(encoding)]
         # The language does not see a byte order mark.
         self._shift = int(content.startswith(_BOM))
@@ -48,7 +50,7 @@ class Text:
 
     @cached_property
     def _rows(self) -> list[int]:
-        return [self._shift, *(match.end() for match in re.finditer("\n", self.content))]
+        return [self._shift, *(match.end() for match in _ROW_END.finditer(self.content))]
 
     @cached_property
     def _plain(self) -> bool:
@@ -103,12 +105,32 @@ class Text:
         end = self._rows[line] - 1 if line < len(self._rows) else len(self.content)
         return self.position(min(self._rows[line - 1] + column - 1, max(end, self._rows[line - 1])))
 
-    def changed(self, range_: Range | None, text: str) -> str:
-        """The content after an edit of the client's; without a range all of it is new."""
+    def changed(self, range_: Range | None, text: str) -> Text:
+        """The text after an edit of the client's; without a range all of it is new."""
         if range_ is None:
-            return text
-        start, end = self.offset(range_.start), self.offset(range_.end)
-        return f"{self.content[:start]}{text}{self.content[max(start, end) :]}"
+            return Text(text, self._encoding)
+        start = self.offset(range_.start)
+        end = max(start, self.offset(range_.end))
+        after = Text(f"{self.content[:start]}{text}{self.content[end:]}", self._encoding)
+        by = len(text) - (end - start)
+        after.__dict__["_lines"] = _moved(self._lines, _LINE_END, after.content, start, end, by)
+        if self._shift == after._shift:
+            after.__dict__["_rows"] = _moved(self._rows, _ROW_END, after.content, start, end, by)
+        return after
+
+
+def _moved(starts: list[int], ends: re.Pattern[str], content: str, start: int, end: int, by: int) -> list[int]:
+    """The beginnings of lines after an edit from `start` to `end` that made the text longer `by` some characters.
+
+    Only the lines around the edit are looked at: one more at each side, since an edit can part or join `\r\n`.
+    """
+    first = max(bisect_right(starts, start) - 2, 0)
+    last = bisect_right(starts, end + 1)
+    stop = starts[last] + by if last < len(starts) else len(content)
+    around = [match.end() for match in ends.finditer(content, starts[first], stop)]
+    if last < len(starts) and around and around[-1] == stop:
+        around.pop()
+    return [*starts[: first + 1], *around, *(place + by for place in starts[last:])]
 
 
 def _utf8(character: str) -> int:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
 from lsprotocol import types as lsp
 
 from .legend import LEGEND, TYPES
 from .state import State
 
 
-def semantic_tokens(state: State, path: str) -> lsp.SemanticTokens:
-    """The names of a file, in the protocol's packed form: five numbers each, relative to the one before."""
+def semantic_tokens(state: State, path: str, part: lsp.Range | None = None) -> lsp.SemanticTokens:
+    """The names of a file, or a part of it, in the protocol's packed form: five numbers each, relative to the one
+    before."""
+    text = state.text(path)
+    first, last = (text.place(part.start)[0], text.place(part.end)[0]) if part is not None else (0, math.inf)
     placed: dict[tuple[int, int], tuple[int, int, int]] = {}
     for one in state.index.in_file(path):
+        if not first <= one.span.line <= last:
+            continue
         range_ = state.range(one.span)
         if range_.start.line != range_.end.line:
             continue
