@@ -297,6 +297,15 @@ def test_a_side_that_cannot_matter_may_fail(relation: Relation) -> None:
         rows(relation, eager=True)
 
 
+def test_a_row_that_another_condition_removes_may_fail() -> None:
+    fails = call("eq", BROKEN, ref(T, "k"))
+    for removing in (call("eq", ref(T, "n"), cast_expr(literal(None), INT64)), call("gt", ref(T, "n"), literal(1_000))):
+        assert rows(filter_rows(filter_rows(T, fails), removing)) == []
+        assert rows(filter_rows(T, call("and", fails, removing))) == []
+    with pytest.raises(StrataError):
+        rows(filter_rows(filter_rows(T, fails), call("gt", ref(T, "n"), literal(1))))
+
+
 def test_a_side_that_matters_may_not_fail() -> None:
     for relation in (
         join(JoinKind.CROSS, FAILING, OTHER, None),

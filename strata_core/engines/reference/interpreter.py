@@ -96,7 +96,6 @@ def _filtered(node: Filter, reading: Reading) -> Rows:
     while isinstance(source, Filter):
         predicates.insert(0, source.predicate)
         source = source.input
-    whole = Call("and", tuple(predicates), predicates[0].inferred) if len(predicates) > 1 else predicates[0]
     if not reading.eager and any(map(_never, predicates)):
         return []
     if reading.eager:
@@ -104,8 +103,22 @@ def _filtered(node: Filter, reading: Reading) -> Rows:
         for (test,) in ([c] for c in _compiled(predicates, source.schema, reading)):
             rows = [row for row in rows if test(row) is True]
         return rows
-    (test,) = _compiled([whole], source.schema, reading)
-    return [row for row in _rows(source, reading) if test(row) is True]
+    tests = _compiled([part for p in predicates for part in conjuncts(p)], source.schema, reading)
+    return [row for row in _rows(source, reading) if _meets(tests, row)]
+
+
+def _meets(tests: Sequence[Compute], row: Row) -> bool:
+    """Whether all conditions are true: one that is not, or is null, hides the failures of the others."""
+    failed: StrataError | None = None
+    for test in tests:
+        try:
+            if test(row) is not True:
+                return False
+        except StrataError as error:
+            failed = failed or error
+    if failed is not None:
+        raise failed
+    return True
 
 
 def _never(condition: Expr) -> bool:
