@@ -48,6 +48,7 @@ class Snap:
 
 @dataclass
 class Held:
+    at: int
     runs: list[int]
     snapshot: int
 
@@ -141,7 +142,7 @@ class Oracle:
         at = self.last_at if bound is None else bound
         snapshot, runs = self._base(at)
         self.commit()
-        self.holds[name] = Held(runs, snapshot)
+        self.holds[name] = Held(at, runs, snapshot)
 
     def release(self, name: str) -> None:
         del self.holds[name]

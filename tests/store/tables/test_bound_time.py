@@ -178,6 +178,18 @@ def test_row_age_cutoff_of_a_timestamp_column_comes_after_deduplication(world: W
     for _ in range(2):
         assert values(world, "prices", "price") == [2]  # a's latest version is too old, its first one is superseded
         table.fold()
+    table.land(rows(types, ("a", 1, stamp("2025-12-31"), 4)))
+    assert values(world, "prices", "price") == [2]  # the fold has kept what supersedes it
+
+
+def test_row_age_cutoff_when_the_clock_goes_back(world: World) -> None:
+    """The clock is never earlier than the newest commit: a row that was too old once does not come back."""
+    table = world.declare(PRICES + 'retain_rows = { column = "_ingested_at", age = "10d" }\n')
+    table.land(rows(PRICE, ("old", 1)))
+    world.clock.advance(days=12)
+    table.land(rows(PRICE, ("new", 2)))
+    world.clock.advance(days=-6)
+    assert values(world, "prices", "price") == [2]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ Each run holds rows that sum to zero, so that a reader who sees a part of one, o
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import time
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 from multiprocessing.queues import Queue
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,10 @@ from strata_core.store.tables import StoreError
 LOG = '[[pipeline.tables]]\nname = "log"\nretain_runs = "1s"\n'
 KEYED = '[[pipeline.tables]]\nname = "keyed"\nprimary_key = ["k"]\n'
 ROWS = 40
+LEAST = 3
+"""Runs that each writer lands, however slow the machine is."""
+STARTED = 120.0
+"""Seconds by which all processes have begun, on a machine that has other work."""
 
 
 def _rows(name: str) -> pa.Table:
@@ -35,7 +41,7 @@ def _write(root: Path, name: str, until: float, said: Queue[Any]) -> None:
     store = Store.open(root)
     data = _rows(name)
     count = 0
-    while time.time() < until:
+    while count < LEAST or time.time() < until:
         for table in ("log", "keyed"):
             run = store.table(table).land(data, run_id=f"{name}-{count}")
             assert run.rows == ROWS
@@ -56,7 +62,7 @@ def _fold(root: Path, name: str, until: float, said: Queue[Any]) -> None:
 def _read(root: Path, name: str, until: float, said: Queue[Any]) -> None:
     store = Store.open(root)
     seen, least = 0, {"log": 0, "keyed": 0}
-    while time.time() < until:
+    while seen < LEAST or time.time() < until:
         for table in ("log", "keyed"):
             read = store.table(table).read(columns=["v", "_commit_seq"])
             rows = read.arrow()
@@ -72,9 +78,14 @@ def _read(root: Path, name: str, until: float, said: Queue[Any]) -> None:
     said.put(("reader", name, seen))
 
 
-def _guarded(work: Callable[..., None], root: Path, name: str, until: float, said: Queue[Any]) -> None:
+def _guarded(
+    work: Callable[..., None], root: Path, name: str, seconds: float, start: Barrier, said: Queue[Any]
+) -> None:
     try:
-        work(root, name, until, said)
+        for module in ("collecting", "folding", "landing", "reading"):  # they load when they are used
+            importlib.import_module(f"strata_core.store.tables.{module}")
+        start.wait(STARTED)
+        work(root, name, time.time() + seconds, said)
     except BaseException as error:
         said.put(("failed", name, f"{type(error).__name__}: {error}"))
         raise
@@ -87,18 +98,18 @@ def together(root: Path, seconds: float, writers: int, folders: int, readers: in
         table.land(_rows("first"), run_id="first-0")
     context = multiprocessing.get_context("spawn")
     said: Queue[Any] = context.Queue()
-    until = time.time() + seconds + 4  # starting a dozen Pythons on two cores
     who = [(_write, f"w{i}") for i in range(writers)]
     who += [(_fold, f"f{i}") for i in range(folders)] + [(_read, f"r{i}") for i in range(readers)]
-    processes = [context.Process(target=_guarded, args=(work, root, name, until, said)) for work, name in who]
+    start = context.Barrier(len(who))
+    processes = [context.Process(target=_guarded, args=(work, root, name, seconds, start, said)) for work, name in who]
     for process in processes:
         process.start()
-    told = [said.get(timeout=seconds + 120) for _ in processes]
+    told = [said.get(timeout=seconds + 2 * STARTED) for _ in processes]
     for process in processes:
         process.join()
     assert [t for t in told if t[0] == "failed"] == []
     landed = {(name, i) for kind, name, count in told if kind == "writer" for i in range(count)}
-    assert landed
+    assert len(landed) >= LEAST * writers
     landed.add(("first", 0))
     for name in ("log", "keyed"):
         table = store.table(name)
