@@ -90,33 +90,33 @@ def project(root: Path, count: int) -> Path:
 
 
 def manifest(path: Path) -> None:
-    """A dbt manifest of 5,000 models, laid out as dbt writes it."""
-    nodes = {
-        f"model.p.m{i}": {
-            "resource_type": "model",
-            "name": f"m{i}",
-            "unique_id": f"model.p.m{i}",
-            "original_file_path": f"models/m{i}.sql",
-            "description": "A model.",
-            "raw_code": "select * from {{ ref('x') }} -- " + "x" * 1500,
-            "compiled_code": "select * from x -- " + "x" * 1500,
-            "depends_on": {"nodes": [f"model.p.m{i - 1}"] if i else [], "macros": []},
-            "config": {"materialized": "table", "meta": {}, "tags": [], "contract": {"enforced": False}},
-            "columns": {
-                f"c{j}": {
-                    "name": f"c{j}",
-                    "description": f"Column {j}.",
-                    "data_type": "varchar",
-                    "meta": {},
-                    "tags": [],
-                }
-                for j in range(COLUMNS)
-            },
-        }
-        for i in range(MODELS)
+    """A dbt manifest of 5,000 models, laid out as dbt writes it; written model by model, since a process counts the
+    memory of the one that started it as its own peak."""
+    head = {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"}
+    with open(path, "w") as file:
+        file.write(f'{{"metadata": {json.dumps(head)}, "nodes": {{')
+        for number in range(MODELS):
+            file.write(f'{", " if number else ""}"model.p.m{number}": {json.dumps(_model(number))}')
+        file.write('}, "sources": {}, "macros": {}, "parent_map": {}}')
+
+
+def _model(number: int) -> dict[str, object]:
+    columns = {
+        f"c{j}": {"name": f"c{j}", "description": f"Column {j}.", "data_type": "varchar", "meta": {}, "tags": []}
+        for j in range(COLUMNS)
     }
-    head = {"metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"}}
-    path.write_text(json.dumps({**head, "nodes": nodes, "sources": {}, "macros": {}, "parent_map": {}}))
+    return {
+        "resource_type": "model",
+        "name": f"m{number}",
+        "unique_id": f"model.p.m{number}",
+        "original_file_path": f"models/m{number}.sql",
+        "description": "A model.",
+        "raw_code": "select * from {{ ref('x') }} -- " + "x" * 1500,
+        "compiled_code": "select * from x -- " + "x" * 1500,
+        "depends_on": {"nodes": [f"model.p.m{number - 1}"] if number else [], "macros": []},
+        "config": {"materialized": "table", "meta": {}, "tags": [], "contract": {"enforced": False}},
+        "columns": columns,
+    }
 
 
 def main() -> None:

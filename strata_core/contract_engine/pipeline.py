@@ -96,8 +96,9 @@ def check(setting: Setting) -> Outcome:
     kept = cache.load(key)
     if isinstance(kept, Outcome):
         return kept
-    outcome = _outcome(examine(setting, inventory))
-    cache.save(key, outcome)
+    with cache.uncollected():
+        outcome = _outcome(examine(setting, inventory))
+        cache.save(key, outcome)
     return outcome
 
 

@@ -63,7 +63,7 @@ class FolderTree:
 
     def size(self, path: str) -> int:
         """The number of bytes of a file."""
-        return (self.root / path).stat().st_size
+        return os.stat(self._place(path)).st_size
 
     def read(self, path: str) -> bytes:
         """The content of a file."""
@@ -72,7 +72,7 @@ class FolderTree:
     def digest(self, path: str) -> str:
         """SHA-256 of a file, read in blocks."""
         sha = hashlib.sha256()
-        with open(self.root / path, "rb", buffering=0) as file:
+        with open(self._place(path), "rb", buffering=0) as file:
             while block := file.read(_BLOCK):
                 sha.update(block)
         return sha.hexdigest()
@@ -80,6 +80,10 @@ class FolderTree:
     def local(self, path: str) -> Path | None:
         """Where the file lies."""
         return self.root / path
+
+    def _place(self, path: str) -> str:
+        # Thousands of files are asked for at each look, and a `Path` costs as much as to read one.
+        return f"{self.root}/{path}"
 
     def below(self, folder: str, report: Report) -> Iterator[str]:
         """The files in `folder`, sorted, without what git ignores. E109 for links that are not followed."""
@@ -90,7 +94,7 @@ class FolderTree:
         yield from self._walk(folder.rstrip("/") if folder != "." else "", ignores, report)
 
     def _walk(self, folder: str, ignores: list[_Ignores], report: Report) -> Iterator[str]:
-        here = self.root / folder
+        here = self._place(folder)
         found = _ignores_of(here, folder)
         inside = [*ignores, found] if found else ignores
         try:
@@ -146,9 +150,10 @@ class _Ignores:
     spec: GitIgnoreSpec
 
 
-def _ignores_of(folder: Path, path: str) -> _Ignores | None:
+def _ignores_of(folder: Path | str, path: str) -> _Ignores | None:
     try:
-        text = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace")
+        with open(f"{folder}/.gitignore", encoding="utf-8", errors="replace") as file:
+            text = file.read()
     except OSError:
         return None
     from pathspec import GitIgnoreSpec  # where nothing is ignored it is not needed
