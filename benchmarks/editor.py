@@ -110,11 +110,9 @@ def typing(folder: Path, file: Path, server: str) -> None:
     document = {"uri": uri, "languageId": "strata", "version": 1, "text": text}
     editor.send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
     name = {"textDocument": {"uri": uri}}
-    first = time.perf_counter()
-    editor.ask("textDocument/foldingRange", name)
-    print(
-        f"| {file.name}: from the greeting to all findings of the project | {time.perf_counter() - first:.2f} s | | | |"
-    )
+    with editor.heard:
+        editor.heard.wait_for(lambda: uri in editor.told, 120)
+    print(f"| {file.name}: until the findings of the project are told | {editor.cpu():.2f} s CPU | | | |")
     lines = text.split("\n")
     middle = next(n for n in range(len(lines) // 2, len(lines)) if lines[n].startswith("  filter "))
     column, strokes = len(lines[middle]), []
@@ -126,7 +124,7 @@ def typing(folder: Path, file: Path, server: str) -> None:
             {"range": {"start": here, "end": here}, "text": letter},
         ]}  # fmt: skip
         editor.send({"method": "textDocument/didChange", "params": change})
-        editor.ask("textDocument/foldingRange", name)
+        editor.ask("textDocument/signatureHelp", {**name, "position": here})
         strokes.append(time.perf_counter() - started)
     used = (editor.cpu() - cpu) / len(STROKES)
     beside = folder / "beside.strata"

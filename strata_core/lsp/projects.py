@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -155,6 +156,8 @@ class EditedProject:
     def _anew(self, before: State | None, opened: Mapping[str, Text]) -> State:
         project, self.faults = self._project(opened)
         revision = first_revision(project)
+        # A large project is many objects that stay; the garbage collector need not look at them again and again.
+        gc.freeze()
         return self._after(revision, before, opened)
 
     def _after(self, revision: Revision, before: State | None, opened: Mapping[str, Text]) -> State:
