@@ -94,7 +94,7 @@ def _closed(tokens: Sequence[Token], following: str, tables: Tables) -> bool:
         return False
     end = len(tokens) - 1
     within = following == "model" and end > 1 and value_is_due(tokens, end, 1)
-    return not within and (end == 0 or tables.spelling[tokens[end - 1].kind] != "->")
+    return not within and (end == 0 or tables.spelling[tokens[end - 1].kind] not in ("->", "extern"))
 
 
 def parsed(

@@ -136,6 +136,11 @@ def test_statements_end_where_the_next_keyword_begins(statements):
             "name=array arguments=[TypeExpr(name=string)] nonnull=True))] returns=TypeExpr(name=json) nonnull=True "
             "deterministic=True bindings=[duckdb: 'x', spark: 'y'])",
         ),
+        (
+            'extern // why\nfn f(`a b`: int64)\n-> json\n{ duckdb: "x" }',
+            "Extern(name=f parameters=[TypeField(name=a b type=TypeExpr(name=int64))] returns=TypeExpr(name=json) "
+            "bindings=[duckdb: 'x'])",
+        ),
         ("extern fn deterministic() -> bool {}", "Extern(name=deterministic returns=TypeExpr(name=bool))"),
         (
             'test m "t" { given a { | x | y | | 1 | -2.50 | | none | given | } expect { | x | }; expect x > 0 }',
