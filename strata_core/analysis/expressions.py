@@ -92,6 +92,8 @@ def expression(node: ast.Expr, context: Context) -> Expr | None:
             return _apply("in", (node.operand, *items), node.span, context)
         case ast.In(values=ast.Comprehension() as values):
             return expression(values, context)
+        case ast.In(values=ast.Call(function=ast.Name(text=name)) as values) if name not in CALLABLE:
+            return expression(values, context)
         case ast.In():
             message = "`in` looks into a list"
             context.report(Diagnostic("E060", message, node.values.span, fix="write the values: `x in [1, 2]`"))

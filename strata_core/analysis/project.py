@@ -18,7 +18,7 @@ from .declarations import Declarations, collect
 from .externs import resolve_externs
 from .fields import table_contract
 from .fn.expansion import expand
-from .fn.told import told
+from .fn.told import misplaced, told
 from .imports import check_imports
 from .memory import Kept, Memory, recall
 from .model import Outcome, compile_model
@@ -64,6 +64,8 @@ def recompile(modules: Sequence[ast.Module], before: Memory) -> tuple[CompiledPr
     found += told({name: kept.result.diagnostics for name, kept in kept_models.items()}, expanded.origins)
     pipelines = resolve_pipelines(declared, found.append)
     tests = _tests(declared, domains, externs, models, tables, before, found)
+    if expanded.functions:
+        found = misplaced(found, expanded.functions)
     compiled = CompiledProject(
         models,
         sources,

@@ -179,3 +179,21 @@ def test_a_domain_stands_for_its_type():
 def test_int_is_a_float_and_an_empty_list_any_list():
     text = 'fn f(a: Float, b: List<Float>, c: Map<Str, Float>) -> List<Float> { [a, 1] + b }\nfn g() -> List<Float> { f(1, [], map("a", 2)) }'
     assert found(text) == []
+
+
+@pytest.mark.parametrize("text", ["derive { x = two() }", "filter country in two()", "filter two() == country"])
+def test_e043_a_model_calls_a_compile_time_function(text):
+    found = project(f'fn two() -> Str {{ "a" }}\nmodel m {{ from paid {text} }}', sources=SOURCES).diagnostics
+    one, *others = [d for d in found if d.code != "W001"]
+    assert (one.code, others) == ("E043", [])
+    assert one.message == "`two` is a compile-time function, and rows cannot call it"
+
+
+def test_e020_a_parameter_names_a_table_by_interpolation():
+    one = said('fn f(src: Str) -> Model { model "m_${src}" { from src } }\nf("paid")')
+    assert one == (
+        "E020",
+        "src",
+        "no source or model `src`",
+        "write `` `${src}` `` for the table that the value of `src` names",
+    )

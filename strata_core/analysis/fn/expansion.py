@@ -54,11 +54,13 @@ class Evaluated:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The modules, the origin of each generated model by its name, and what each call gave, by its identity."""
+    """The modules, the origin of each generated model by its name, what each call gave, by its identity, and the names
+    of all functions."""
 
     modules: tuple[ast.Module, ...]
     origins: Mapping[str, Origin]
     calls: Mapping[int, Evaluated]
+    functions: frozenset[str] = frozenset()
 
 
 def expand(modules: Sequence[ast.Module], before: Mapping[int, Evaluated], report: Report) -> Expansion:

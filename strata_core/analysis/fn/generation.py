@@ -44,7 +44,7 @@ def generate(modules: Sequence[ast.Module], before: Mapping[int, Evaluated], rep
         expanded.append(_unknown_models(expanded))
     for diagnostic in found:
         report(diagnostic)
-    return Expansion(tuple(expanded), generation.origins, generation.evaluated)
+    return Expansion(tuple(expanded), generation.origins, generation.evaluated, frozenset(known.functions))
 
 
 def _domains(modules: Sequence[ast.Module]) -> dict[str, ast.TypeExpr]:
