@@ -36,14 +36,18 @@ Publish = Callable[[lsp.PublishDiagnosticsParams], None]
 
 
 class Desk:
-    """What an editor works on. Positions are counted in `encoding`; `uris` are the folders of its workspace."""
+    """What an editor works on. Positions are counted in `encoding`; `uris` are the folders of its workspace. `publish`
+    sends findings; `refresh` says that what was asked for before there was an answer can be asked for again."""
 
-    def __init__(self, encoding: str, uris: Callable[[], Iterable[str]], publish: Publish) -> None:
+    def __init__(
+        self, encoding: str, uris: Callable[[], Iterable[str]], publish: Publish, refresh: Callable[[], None]
+    ) -> None:
         self.encoding = encoding
         self.versions: dict[str, int] = {}
         self.documents: dict[str, Text] = {}
         self._uris = uris
         self._publish = publish
+        self._refresh = refresh
         self._homes: dict[str, Home] = {}
         self._projects: dict[Home, EditedProject] = {}
         self._timers: dict[Home, asyncio.TimerHandle] = {}
@@ -86,6 +90,13 @@ class Desk:
         path = path_of(uri)
         if path is not None and path.name == CONFIG_NAME:
             self.rehome()
+        elif uri in self.documents:
+            self._look(self.project_of(uri))
+
+    def _look(self, project: EditedProject) -> None:
+        project.look()
+        if project.unsettled:
+            self._schedule(project)
 
     def write(self, uri: str, content: str, version: int | None) -> None:
         """A document has this text now."""
@@ -122,7 +133,7 @@ class Desk:
             if home in self._projects and home.alone is None:
                 project = self._projects[home]
                 project.moved(project.path(path.as_uri()))
-                self._schedule(project)
+                self._look(project)
 
     def rehome(self) -> None:
         """Documents may belong to other projects now: a configuration came, went or changed, or a folder did."""
@@ -206,6 +217,8 @@ class Desk:
             project.state = state
             if project.home in self._projects:
                 self._tell(project, before, state)
+                if before is None:
+                    self._refresh()
 
     # --- findings
 

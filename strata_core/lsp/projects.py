@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -66,6 +67,7 @@ def _belongs(path: Path, root: Path) -> bool:
     return any(resolved.is_relative_to((root / entry).resolve()) for entry in models)
 
 
+@lru_cache(maxsize=64)
 def _is_small(folder: Path) -> bool:
     for count, (_, folders, _) in enumerate(os.walk(folder)):
         folders[:] = [f for f in folders if f not in IGNORED_FOLDERS]
@@ -97,7 +99,9 @@ class EditedProject:
             return file.name if file is not None else uri
         file = path_of(uri)
         assert file is not None
-        return relative(Path(os.path.abspath(file)), self.home.root)
+        file = Path(os.path.abspath(file))
+        # The editor may know the folder by another name, through a link.
+        return relative(file if file.is_relative_to(self.home.root) else file.resolve(), self.home.root)
 
     def uri(self, path: str) -> str:
         """What the editor calls a file."""
@@ -128,6 +132,13 @@ class EditedProject:
         """A file was changed, made or deleted on disk. What is open counts more."""
         if path not in self.open_:
             self.pending[path] = self._on_disk(path)
+
+    def look(self) -> None:
+        """Look for files that are gone: who deletes a folder need not tell of what was in it."""
+        files = self.state.revision.project.files if self.state is not None and self.home.alone is None else ()
+        for file in files:
+            if not (self.home.root / file.path).is_file():
+                self.moved(file.path)
 
     def reread(self) -> None:
         """The configuration changed, or files may have."""

@@ -59,7 +59,15 @@ class Server(LanguageServer):
         def folders() -> list[str]:
             return [*self.workspace.folders] or [uri for uri in [self.workspace.root_uri] if uri]
 
-        return Desk(self.encoding, folders, self.text_document_publish_diagnostics)
+        return Desk(self.encoding, folders, self.text_document_publish_diagnostics, self.refresh)
+
+    def refresh(self) -> None:
+        """Ask the client to ask again for what it shows within the text, if it can."""
+        workspace = self.client_capabilities.workspace
+        if workspace and workspace.semantic_tokens and workspace.semantic_tokens.refresh_support:
+            self.workspace_semantic_tokens_refresh(None)
+        if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+            self.workspace_inlay_hint_refresh(None)
 
     @property
     def encoding(self) -> str:

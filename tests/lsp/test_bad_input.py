@@ -171,6 +171,38 @@ def test_files_that_come_go_and_change_on_disk(tmp_path: Path, editors: Editors)
     assert editor.found[new] == []
 
 
+def test_a_folder_that_is_deleted_takes_its_modules_along(tmp_path: Path, editors: Editors) -> None:
+    files = {"strata.toml": CONFIG, "models/in/a.strata": SOURCE, "models/m.strata": "model m { from orders }\n"}
+    folder = write(tmp_path, files)
+    editor = editors(folder)
+    uri = editor.open(folder / "models" / "m.strata")
+    assert [f[0] for f in editor.findings(uri)] == ["W001"]
+    (folder / "models" / "in" / "a.strata").unlink()
+    (folder / "models" / "in").rmdir()
+    # No one tells of the file; saving is an occasion to look.
+    editor.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    assert [f[0] for f in editor.findings(uri)] == ["E020"]
+
+
+def test_a_folder_that_the_editor_knows_by_a_link(tmp_path: Path, editors: Editors) -> None:
+    write(tmp_path / "real", {"strata.toml": CONFIG, "models/m.strata": SOURCE + "model m { from orders }\n"})
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    editor = editors(tmp_path.resolve() / "link")
+    uri = editor.open(tmp_path.resolve() / "link" / "models" / "m.strata")
+    assert [f[0] for f in editor.findings(uri)] == ["W001"]
+    assert editor.at("definition", uri, "model m { from ord‸ers }")[0]["uri"] == uri
+
+
+def test_what_is_shown_in_the_text_is_asked_for_again_once_it_is_known(tmp_path: Path, editors: Editors) -> None:
+    folder = write(tmp_path, {"strata.toml": CONFIG, "models/m.strata": SOURCE})
+    can = {"workspace": {"semanticTokens": {"refreshSupport": True}, "inlayHint": {"refreshSupport": True}}}
+    editor = editors(folder, capabilities=can)
+    editor.settled(editor.open(folder / "models" / "m.strata"))
+    editor.settled(editor.open("untitled:other", ""))
+    told = [m["method"] for m in editor.messages]
+    assert {"workspace/semanticTokens/refresh", "workspace/inlayHint/refresh"} <= {*told}
+
+
 def test_a_configuration_that_is_not_valid_and_then_is(tmp_path: Path, editors: Editors) -> None:
     folder = write(
         tmp_path, {"strata.toml": "[project]\nnmae = 1\n", "models/m.strata": SOURCE + "model m { from orders }\n"}
