@@ -238,7 +238,7 @@ def collect(store: Store, tables: tuple[str, ...], grace: str) -> int:
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1), help="How many commits to list.")
 def history(store: Store, table: str, format_: str, limit: int) -> int:
     """List the commits of TABLE, newest first."""
-    entries = [entry for entry, _ in zip(store.table(table).entries(), range(limit), strict=False)]
+    entries = [entry for entry, _ in zip(store.table(table).history(), range(limit), strict=False)]
     if format_ == "json":
         told = [{"commit": e.number, "at": spell(e.at), "what": _what(e)} for e in entries]
         click.echo(json.dumps(told, indent=2))

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from . import times
 from .bounds import Bounds
 from .declaration import TableDeclaration
 from .errors import StoreError
@@ -39,12 +40,13 @@ class Factors:
         cls, rows: pa.Table, key: tuple[str, ...], factor_from: str, factor: str, from_: str, columns: tuple[str, ...]
     ) -> Factors:
         """`rows` are the factor table's, one for each key and `factor_from`; nulls take no part."""
-        frame = pl.from_arrow(rows)
+        at = times.nanoseconds(rows.column(factor_from).combine_chunks())
+        frame = pl.from_arrow(rows.append_column(_AT, at))
         assert isinstance(frame, pl.DataFrame)
         cumulative = (
             frame.select(
                 *key,
-                pl.col(factor_from).dt.epoch("ns").alias(_AT),
+                _AT,
                 pl.col(factor).cast(pl.Float64).alias("_factor"),
             )
             .drop_nulls([_AT, "_factor"])
@@ -73,9 +75,10 @@ class Factors:
         return pa.RecordBatch.from_pydict(adjusted)
 
     def _products(self, batch: pa.RecordBatch) -> np.ndarray:
-        rows = pl.from_arrow(batch.select([*dict.fromkeys((*self.key, self.from_))]))
+        since = times.nanoseconds(batch.column(self.from_))
+        rows = pl.from_arrow(batch.select(list(self.key)).append_column(_AT, since))
         assert isinstance(rows, pl.DataFrame)
-        asked = rows.select(*self.key, (pl.col(self.from_).dt.epoch("ns") + 1).alias(_AT)).with_row_index("_row")
+        asked = rows.with_columns(pl.col(_AT) + 1).with_row_index("_row")
         matched = (
             asked.drop_nulls(_AT)
             .sort(_AT)
@@ -98,8 +101,8 @@ def factors_for(
 
     asked = declared.available_time.adjustment
     table = sibling(asked.factor_table)
-    head = table.history.head()
-    other = table.history.declared(head)
+    head = table.log.head()
+    other = table.log.declared(head)
     if other.valid_time is None or other.available_time is None or not other.primary_key:
         why = "declares no primary_key, valid_time and available_time"
         raise _invalid(declared, asked.factor_table, why)
@@ -107,7 +110,7 @@ def factors_for(
         None if bounds.as_of is None else bounds.as_of.last,
         None,
         None if bounds.available_as_of is None else bounds.available_as_of.last,
-        pin=pin if pin in table.history.pins(head).pins else None,
+        pin=pin if pin in table.log.pins(head).pins else None,
         columns=(*other.primary_key, other.valid_time.from_, asked.factor_column),
     )
     read = open_read(table, asked_of_them, None)

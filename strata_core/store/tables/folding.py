@@ -28,7 +28,7 @@ from ..instant import Instant
 from ..log import LogConflictError
 from ..manifest import Manifest
 from ..writer import Layout, Written, write_parts
-from . import literals
+from . import literals, times
 from .declaration import INGESTED_AT, TableDeclaration
 from .entries import SnapshotCommit, TableEntry
 from .frontier import at_entry
@@ -146,15 +146,10 @@ def _young(
     if retain is None or declared.order_by != INGESTED_AT or retain.column not in (*schema.names, INGESTED_AT):
         return marks
     since = max(history.clock(), head.at) - literals.duration(retain.age)
-    ages = [_nanoseconds(batch.column(0)) for piece in pieces for batch in piece.batches([retain.column], schema)]
-    young = np.concatenate(ages) >= since if ages else np.zeros(0, dtype=bool)
+    batches = [batch.column(0) for piece in pieces for batch in piece.batches([retain.column], schema)]
+    old = [times.before(column, since).to_numpy(zero_copy_only=False) for column in batches]
+    young = ~np.concatenate(old) if old else np.zeros(0, dtype=bool)
     return young if marks is None else marks & young
-
-
-def _nanoseconds(column: pa.Array) -> np.ndarray:
-    frame = pl.from_arrow(column)
-    assert isinstance(frame, pl.Series)
-    return frame.dt.epoch("ns").fill_null(literals.LATEST).to_numpy()
 
 
 def _merged(

@@ -28,7 +28,7 @@ from ...relation.expressions import Call, Cast, ColumnRef, Expr, Literal, litera
 from ...relation.schema import Column
 from ...types import BOOL, DATE, FLOAT64, INT64, STRING, TIMESTAMP, Decimal, Inferred, ValueType
 from ...types.physical import arrow_type
-from . import literals
+from . import literals, times
 from .errors import StoreError
 
 PRINCIPAL = "principal"
@@ -82,6 +82,11 @@ class Condition:
         if isinstance(answer, pa.Scalar):
             return pa.repeat(pa.scalar(answer.as_py() is True), batch.num_rows)
         return pc.fill_null(answer, False)
+
+
+def check_syntax(table: str, text: str) -> None:
+    """StoreFilterInvalid where `text` is no condition, whatever the columns are."""
+    _parsed(table, text)
 
 
 def _parsed(table: str, text: str) -> ast.Expr:
@@ -174,17 +179,8 @@ def _plain(column: pa.Array) -> pa.Array:
     if types.is_floating(type_):
         return column.cast(pa.float64())
     if types.is_timestamp(type_):
-        return column.cast(pa.int64()) if type_.unit == "ns" else _nanoseconds(column)
+        return times.nanoseconds(column)
     return column
-
-
-def _nanoseconds(column: pa.Array) -> pa.Array:
-    """Times of coarser units; those outside 64 bits of nanoseconds stand at its ends, beyond every instant."""
-    per = {"ms": 1_000_000, "us": 1_000}[column.type.unit]
-    raw = column.cast(pa.int64())
-    lowest, highest = pa.scalar(literals.EARLIEST // per), pa.scalar(literals.LATEST // per)
-    inside = pc.max_element_wise(pc.min_element_wise(raw, highest, skip_nulls=False), lowest, skip_nulls=False)
-    return pc.multiply(inside, per)
 
 
 def _constant(value: object, type_: ValueType) -> pa.Scalar:

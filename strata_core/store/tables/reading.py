@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..instant import Instant
-from . import frontier, literals
+from . import frontier, literals, times
 from .adjustment import Factors, factors_for
 from .bounds import Bounds, resolve
 from .declaration import BOOKKEEPING, TableDeclaration
@@ -218,13 +218,16 @@ class Read:
         valid, available, retain = self.declared.valid_time, self.declared.available_column, self.declared.retain_rows
         if not self.declared.primary_key and self.asked.available_as_of is not None and available is not None:
             until = self.asked.available_as_of.last
-            yield lambda batch: batch.filter(_at_most(batch.column(available), until))
+            yield lambda batch: batch.filter(times.at_most(batch.column(available), until))
         if self.asked.valid_as_of is not None and valid is not None:
             at = self.asked.valid_as_of.last
-            yield lambda batch: batch.filter(_covers(batch, valid.from_, valid.to, at))
+            to = valid.to if valid.to in self.table_schema.names else None
+            yield lambda batch: batch.filter(
+                times.covers(batch.column(valid.from_), None if to is None else batch.column(to), at)
+            )
         if retain is not None:
             since = self.now - literals.duration(retain.age)
-            yield lambda batch: batch.filter(pc.invert(_below(batch.column(retain.column), since)))
+            yield lambda batch: batch.filter(pc.invert(times.before(batch.column(retain.column), since)))
 
     def _stream(self, names: list[str], steps: tuple[Step, ...]) -> Iterator[pa.RecordBatch]:
         pieces = pieces_of(self.history, self.frontier)
@@ -256,28 +259,6 @@ def _through(
             yield batch
 
 
-def _per_unit(column: pa.Array) -> int:
-    return {"ms": 1_000_000, "us": 1_000, "ns": 1}[column.type.unit]
-
-
-def _at_most(column: pa.Array, at: Instant) -> pa.Array:
-    """Whether a time is at or before `at`, compared as instants; a time without a zone is UTC."""
-    return pc.less_equal(column.cast(pa.int64()), at // _per_unit(column))
-
-
-def _below(column: pa.Array, at: Instant) -> pa.Array:
-    return pc.fill_null(_at_most(column, at - 1), False)
-
-
-def _covers(batch: pa.RecordBatch, from_: str, to: str | None, at: Instant) -> pa.Array:
-    """Seed 1 *valid-as-of*: `from <= at AND (to IS NULL OR to > at)`."""
-    begun = _at_most(batch.column(from_), at)
-    if to is None or to not in batch.schema.names:
-        return begun
-    ended = pc.fill_null(_at_most(batch.column(to), at), False)
-    return pc.and_(pc.fill_null(begun, False), pc.invert(ended))
-
-
 def unknown_column(table: str, name: str, known: Sequence[str]) -> StoreError:
     """A column that the table has not, or not for this principal."""
     shown = ", ".join(n for n in known if n not in BOOKKEEPING)
@@ -302,7 +283,7 @@ def open_read(table: Table, asked: Asked, principal: Principal | None) -> Read:
 
     Errors: those of `Table.read`.
     """
-    history = table.history
+    history = table.log
     head = history.head()
     declared = history.declared(head)
     bounds = resolve(declared, asked.as_of, asked.valid_as_of, asked.available_as_of, asked.vintage)

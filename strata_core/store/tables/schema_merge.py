@@ -106,8 +106,9 @@ def _merged(
     if wanted is None:
         if types.is_null(arriving):
             raise _mismatch(declared, field, "(new)", "its type cannot be told from nulls: declare it under `columns`")
-        if field.name in declared.dedup_key and types.is_nested(arriving):
-            raise _mismatch(declared, field, "(new)", "a key has values that can be compared")
+        decisive = (*declared.dedup_key, declared.order_by, declared.content_hash_column)
+        if field.name in decisive and not _is_comparable(arriving):
+            raise _mismatch(declared, field, "(new)", "keys, orders and hashes are numbers, texts, times or flags")
         return arriving
     if arriving == wanted or types.is_null(arriving):
         return wanted
@@ -125,6 +126,12 @@ def _merged(
     ):
         return wanted
     raise _mismatch(declared, field, str(wanted), f"cast {field.name} to {wanted} before it lands")
+
+
+def _is_comparable(type_: pa.DataType) -> bool:
+    types = pa.types
+    simple = types.is_primitive(type_) or types.is_string(type_) or types.is_binary(type_)
+    return bool(simple or types.is_decimal128(type_) or types.is_fixed_size_binary(type_))
 
 
 def _mismatch(declared: TableDeclaration, field: pa.Field, stored: str, fix: str) -> StoreError:

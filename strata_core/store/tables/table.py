@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # reads and landings load pyarrow and polars; a listing does 
 class Table:
     """A declared table. Every call sees the log as it is then; the object itself holds nothing that changes."""
 
-    history: History
+    log: History
     results: ResultCache
     mask_key: Callable[[], bytes]
     sibling: Callable[[str], Table]
@@ -35,18 +35,18 @@ class Table:
     @property
     def name(self) -> str:
         """The table's name."""
-        return self.history.name
+        return self.log.name
 
     @property
     def declaration(self) -> TableDeclaration:
         """What it is declared to be now."""
-        return self.history.declared(self.history.head())
+        return self.log.declared(self.log.head())
 
     def land(self, data: Any, *, run_id: str | None = None, mode: str = "append") -> Run:
         """Lands `data` as one run: `landing.land` says what it takes and raises."""
         from .landing import land
 
-        return land(self.history, data, run_id, mode)
+        return land(self.log, data, run_id, mode)
 
     def read(
         self,
@@ -77,40 +77,40 @@ class Table:
         another fold came first."""
         from .folding import fold
 
-        return fold(self.history)
+        return fold(self.log)
 
-    def entries(self) -> Iterator[TableEntry]:
+    def history(self) -> Iterator[TableEntry]:
         """All commits, newest first."""
-        head = self.history.head()
-        return (self.history.entry(number) for number in range(head.number, 0, -1))
+        head = self.log.head()
+        return (self.log.entry(number) for number in range(head.number, 0, -1))
 
     def hold(self, name: str, *, as_of: Literal | None = None) -> Hold:
         """Keeps the state as of an instant (now without one) from collection. Errors: StoreAsOfUnretained."""
         from .holding import hold
 
-        return hold(self.history, name, as_of)
+        return hold(self.log, name, as_of)
 
     def release(self, name: str) -> None:
         """Ends a hold. Errors: StoreHoldUnknown."""
         from .holding import release
 
-        release(self.history, name)
+        release(self.log, name)
 
     def pin(self, name: str, *, as_of: Literal | None = None) -> Instant:
         """Records a build's upper bound on this table (now without one). Errors: StoreAsOfUnretained."""
         from .holding import pin
 
-        return pin(self.history, name, as_of)
+        return pin(self.log, name, as_of)
 
     def collect(self, *, grace: str = "1h", progress: Callable[[str], None] = lambda _: None) -> Collection:
         """Removes what `retain_runs` lets go and nobody holds; parts go once `grace` has passed since their floor was
         published."""
         from .collecting import collect
 
-        return collect(self.history, grace, progress)
+        return collect(self.log, grace, progress)
 
     def verify(self, *, contents: bool = True, progress: Callable[[str], None] = lambda _: None) -> Verified:
         """Whether log, manifests and parts are what they say; without `contents` parts are not read."""
         from .verifying import verify
 
-        return verify(self.history, contents, progress)
+        return verify(self.log, contents, progress)

@@ -45,19 +45,21 @@ class Tables:
     def table(self, name: str) -> Table:
         """The table `name`; StoreTableUndeclared when it was not declared."""
         table = self._open(name)
-        head = table.history.head()
+        head = table.log.head()
         if not head.newest.declare:
-            table.history.declared(head)  # says that there is none
+            table.log.declared(head)  # says that there is none
         return table
 
     def declare(self, declared: TableDeclaration) -> Table:
         """Declares a table, or declares it anew; the same declaration changes nothing.
 
-        Errors: StoreDeclarationInvalid when rows have landed under another key, order or availability column;
-        StoreValidTimeNotTimestamp and StoreRetentionColumnInvalid when they have other types.
+        Errors: StoreFilterInvalid for a row condition that is none; StoreDeclarationInvalid when rows have landed
+        under another key, order or availability column; StoreValidTimeNotTimestamp and StoreRetentionColumnInvalid
+        when they have other types.
         """
         table = self._open(declared.name)
-        history = table.history
+        history = table.log
+        _check_conditions(declared)
         self._prepare_key(declared)
         while True:
             head = history.head()
@@ -93,6 +95,14 @@ class Tables:
             history = History(table_name(name), self.root / "tables" / name, self.files, self.clock)
             found = self._opened.setdefault(name, Table(history, self.results, self.mask_key, self.table))
         return found
+
+
+def _check_conditions(declared: TableDeclaration) -> None:
+    if declared.rows:
+        from .predicates import check_syntax
+
+        for text in declared.rows:
+            check_syntax(declared.name, text)
 
 
 def _check_change(before: TableDeclaration, after: TableDeclaration, schema) -> None:  # type: ignore[no-untyped-def]

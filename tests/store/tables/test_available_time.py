@@ -32,7 +32,7 @@ def seen(world: World, **bounds: Any) -> list[float]:
 
 def stored(table: Table) -> int:
     """Rows of the newest snapshot: the vintages that are kept."""
-    return table.history.snapshot(table.history.head().newest.snapshot).rows
+    return table.log.snapshot(table.log.head().newest.snapshot).rows
 
 
 def published(table: pa.Table, name: str = "published") -> list[str]:
@@ -97,7 +97,7 @@ def test_lag_fill_leaves_a_class_without_an_entry_null(world: World, given: str 
     data = rows(CLAIM, (stamp("2020-01-01"), None, given, None))
     error = refused("StoreAvailableTimeNull", lambda: table.land(data, run_id="r-1"))
     assert "table claims, run r-1" in str(error)
-    assert table.history.head().newest.run == 0
+    assert table.log.head().newest.run == 0
 
 
 def test_lag_fill_where_the_column_does_not_arrive(world: World) -> None:
@@ -192,7 +192,7 @@ def test_available_time_null(world: World) -> None:
     data = pa.concat_tables([gdp((1.0, "2014-04-30")), rows(GDP_TYPES, ("gdp", Q1, None, 2.0, "h"))])
     error = refused("StoreAvailableTimeNull", lambda: table.land(data, run_id="backfill"))
     assert "table gdp, run backfill: 1 rows" in str(error)
-    assert table.history.head().newest.run == 0
+    assert table.log.head().newest.run == 0
 
 
 RELEASES = ((17149.6, "2014-04-30"), (17101.3, "2014-05-29"), (17016.0, "2014-06-25"))
@@ -276,7 +276,7 @@ def test_vintage_dedup_key(world: World) -> None:
     table.land(pa.concat_tables([gdp((1.0, "2014-07-30"), period=q2), gdp((2.0, "2014-04-30"), (3.0, "2014-05-29"))]))
     table.land(gdp((4.0, "2014-04-30"), series="area"))
     table.fold()
-    history = table.history
+    history = table.log
     import pyarrow.parquet as pq
 
     (part,) = history.folder(history.snapshot(history.head().newest.snapshot)).glob("part-*")

@@ -205,7 +205,7 @@ def test_retention_column_invalid(world: World, toml: str, type_: pa.DataType, v
     table = world.declare(PRICES + f'retain_rows = {{ column = "{toml}", age = "10d" }}\n')
     data = rows({"item": pa.string(), "other": type_}, ("a", value))
     assert why in str(refused("StoreRetentionColumnInvalid", lambda: table.land(data)))
-    assert table.history.head().newest.run == 0
+    assert table.log.head().newest.run == 0
 
 
 def test_retention_column_that_is_declared_as_no_timestamp(world: World) -> None:
@@ -259,7 +259,7 @@ def test_as_of_unretained_while_collected_json_stands_beside_the_snapshot(world:
 
 
 def _id(world: World, created_at: int) -> str:
-    history = world.tables.table("prices").history
+    history = world.tables.table("prices").log
     return history.snapshot(history.at(created_at, history.head()).number).snapshot_id
 
 
@@ -474,3 +474,15 @@ def test_the_layout_on_disk(world: World, tmp_path: Path) -> None:
     assert len(snapshot.snapshot_id) == len("snapshot-") + 20
     folded = pq.read_table(root / "data/snapshots" / snapshot.snapshot_id / "part-00000.parquet").to_pylist()
     assert [(r["_run_id"], r["_row_seq"], r["_commit_seq"]) for r in folded] == [("first", 0, 2)]
+
+
+def test_times_beyond_64_bits_of_nanoseconds_are_compared_all_the_same(world: World) -> None:
+    """The year 9999 in microseconds: open ends are written so, and are neither old nor over."""
+    end = dt.datetime(9999, 12, 31)
+    table = world.declare(VALID + '[pipeline.tables.retain_rows]\ncolumn = "until"\nage = "10d"\n')
+    table.land(rows(TARIFF, ("a", stamp("2020-01-01"), end, 1), ("b", dt.datetime(1, 1, 1), stamp("2026-06-01"), 2)))
+    for _ in range(2):
+        assert values(world, "tariffs", "rate", valid_as_of="2026-05-01") == [1, 2]
+        assert values(world, "tariffs", "rate", valid_as_of="2262-01-01") == [1]
+        assert values(world, "tariffs", "rate", filter='until > cast("2200-01-01T00:00:00", "timestamp")') == [1]
+        table.fold()

@@ -70,7 +70,7 @@ def _read(root: Path, name: str, until: float, said: Queue[Any]) -> None:
             assert rows.num_rows % ROWS == 0
             assert rows.num_rows >= least[table]  # nothing that was seen disappears
             least[table] = rows.num_rows
-            entry = store.table(table).history.entry(read.entry.number // 2)
+            entry = store.table(table).log.entry(read.entry.number // 2)
             with suppress(StoreError):  # retention may have taken it away
                 then = store.table(table).read(as_of=entry.at, columns=["v"]).arrow()
                 assert sum(then.column("v").to_pylist()) == 0
@@ -113,7 +113,7 @@ def together(root: Path, seconds: float, writers: int, folders: int, readers: in
     landed.add(("first", 0))
     for name in ("log", "keyed"):
         table = store.table(name)
-        entries = list(table.entries())[::-1]
+        entries = list(table.history())[::-1]
         runs = [e.commit.run_id for e in entries if hasattr(e.commit, "run_id")]
         assert sorted(runs) == sorted(f"{w}-{i}" for w, i in landed)  # none lost, none twice
         assert all(one.at < other.at for one, other in pairwise(entries))

@@ -49,7 +49,7 @@ class Operation:
 
 def state(table: Table) -> tuple[object, ...]:
     """The rows, the number of runs, of snapshots, and whether the first state is still answered."""
-    history = table.history
+    history = table.log
     entries = list(history.entries(0, history.head().number))
     kinds = [type(e.commit).__name__ for e in entries]
     try:
@@ -93,7 +93,7 @@ def recovers(root: Path, clock: Clock, name: str) -> None:
     assert table.verify().findings == ()
     clock.advance(days=3)
     table.collect(grace="0s")
-    named = {table.history.folder(e.commit) for e in table.entries() if hasattr(e.commit, "rows")}
+    named = {table.log.folder(e.commit) for e in table.history() if hasattr(e.commit, "rows")}
     data = root / "tables/t/data"
     left = {p.parent for p in data.rglob("*") if p.is_file()} - named
     assert left == set()  # what the interrupted attempt left is swept
@@ -200,4 +200,4 @@ def test_a_run_that_was_committed_and_not_acknowledged_lands_once(tmp_path: Path
                     again = world.reopened().tables.table(table_name)
                     again.land(data, run_id="r")
                     assert again.read().arrow().num_rows == 1
-                    assert again.history.head().number == 2
+                    assert again.log.head().number == 2

@@ -94,7 +94,7 @@ def test_nothing_is_declared_where_one_table_of_a_text_is_not_valid(world: World
 def test_the_same_declaration_again_commits_nothing(world: World) -> None:
     table = world.declare(GDP)
     world.declare(GDP)
-    assert table.history.head().number == 1
+    assert table.log.head().number == 1
 
 
 def test_rows_keep_their_key_order_and_availability_column(world: World) -> None:

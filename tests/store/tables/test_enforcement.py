@@ -139,7 +139,7 @@ def test_a_planted_secret_leaks_through_no_bound_filter_message_statistic_or_cac
                     # what was asked is the asker's own; the rest must not answer it
                     message = "".join(traceback.format_exception_only(error)) + str(error.diagnostics)
                     told.write(message.replace(str(asked.get("filter")), "").replace(repr(asked.get("pin")), ""))
-        for entry in table.entries():
+        for entry in table.history():
             told.write(f"{entry.number} {entry.at} {type(entry.commit).__name__}")
         for kept in list(world.tables.results._held.values()):
             told.write(str(kept.to_pylist()))
@@ -167,6 +167,11 @@ def test_a_landing_that_is_refused_quotes_no_cell_of_a_masked_column(world: Worl
     error = refused("StoreSourceInvalid", lambda: table.land(bad))
     assert SECRET not in str(error)
     assert SECRET not in json.dumps([d.message for d in error.diagnostics])
+
+
+def test_a_row_condition_that_is_none_is_refused_when_it_is_declared(world: World) -> None:
+    refused("StoreFilterInvalid", lambda: world.declare('[[pipeline.tables]]\nname = "t"\nrows = ["level <"]\n'))
+    assert world.tables.names() == ()
 
 
 @pytest.mark.parametrize(
