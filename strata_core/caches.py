@@ -23,11 +23,10 @@ def keep(path: Path, content: bytes) -> bool:
 
     Only its user may read the folder: what lies there is believed.
     """
-    import tempfile  # a warm cache is only read
-
+    temporary = path.with_name(f".new-{os.getpid()}-{os.urandom(8).hex()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 
 _LONGEST = 64
 
@@ -21,6 +20,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """
     if not name or len(name) > _LONGEST:
         return None
+    from difflib import SequenceMatcher  # slow to load, and a sound project asks for no suggestion
+
     wanted = name.lower()
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2(wanted)

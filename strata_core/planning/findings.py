@@ -22,14 +22,19 @@ def findings(project: Project) -> Findings:
     kept = cache.load(key)
     if isinstance(kept, Findings):
         return kept
+    with cache.uncollected():
+        found = _found(project)
+    cache.save(key, found)
+    return found
+
+
+def _found(project: Project) -> Findings:
+    """The findings on `project`; what is compiled for them is gone again before the garbage collector looks at it."""
     from .trail import checked  # the compiler, which an unchanged project needs not
 
-    trail_key = cache.content_key("trail", str(project.root).encode(), project.config.name.encode())
-    with cache.uncollected():
-        revision, trail = checked(project, cache.load(trail_key))
-        compiled = revision.compiled
-        found = Findings(compiled.diagnostics, len(compiled.models) + len(compiled.broken))
-        cache.save(key, found)
-        if trail is not None:
-            cache.save(trail_key, trail)
-    return found
+    key = cache.content_key("trail", str(project.root).encode(), project.config.name.encode())
+    revision, trail = checked(project, cache.load(key))
+    if trail is not None:
+        cache.save(key, trail)
+    compiled = revision.compiled
+    return Findings(compiled.diagnostics, len(compiled.models) + len(compiled.broken))
