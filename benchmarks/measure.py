@@ -34,10 +34,11 @@ class Comparison:
     cpu_ratio: float
 
 
-def run(command: Sequence[str], cwd: Path | None = None) -> Usage:
-    """Run a command to its end; an exit code other than 0 is an error."""
+def run(command: Sequence[str], cwd: Path | None = None, **variables: str) -> Usage:
+    """Run a command to its end, with further environment `variables`; an exit code other than 0 is an error."""
     started = time.perf_counter()
-    process = subprocess.Popen(command, cwd=cwd, env=BYTECODE_KEPT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    env = {**BYTECODE_KEPT, **variables}
+    process = subprocess.Popen(command, cwd=cwd, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert process.stderr is not None
     errors = process.stderr.read()
     _, status, used = os.wait4(process.pid, 0)

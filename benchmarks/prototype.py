@@ -13,7 +13,6 @@ PROTOTYPE is the `strata` of a virtual environment of its own (`pip install stra
 from __future__ import annotations
 
 import gc
-import os
 import random
 import shutil
 import statistics
@@ -40,7 +39,6 @@ def main(peer: str) -> None:
     """Print the rows of the results table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        os.environ["STRATA_CACHE_DIR"] = str(folder / "cache")
         cold = {}
         for size in SIZES:
             file = folder / f"p{size}.strata"
@@ -60,10 +58,9 @@ def compare(size: int, file: Path, peer: str) -> Usage:
     taken: list[tuple[Usage, Usage, Usage]] = []
     for _ in range(runs):
         theirs = run([peer, "check", str(file)])
-        shutil.rmtree(os.environ["STRATA_CACHE_DIR"], ignore_errors=True)
-        first = run([OURS, "check", str(file)])
+        first = check(file, cold=True)
         file.write_text(edited)
-        again = run([OURS, "check", str(file)])
+        again = check(file)
         file.write_text(text)
         taken.append((theirs, first, again))
     theirs = median([t for t, _, _ in taken])
@@ -75,6 +72,14 @@ def compare(size: int, file: Path, peer: str) -> Usage:
     warm = edit_in_memory(file, text, edited)
     print(row(f"one edit, {what}, in a living process", warm, None, theirs, warm / theirs.cpu, "≤ 0.02"), flush=True)
     return median([first for _, first, _ in taken])
+
+
+def check(file: Path, *, cold: bool = False) -> Usage:
+    """`strata check`, with the caches of the one before or with none at all."""
+    cache = file.parent / "cache"
+    if cold:
+        shutil.rmtree(cache, ignore_errors=True)
+    return run([OURS, "check", str(file)], STRATA_CACHE_DIR=str(cache))
 
 
 def edit_in_memory(file: Path, text: str, edited: str) -> float:
@@ -101,8 +106,7 @@ def large(folder: Path, thousand: Usage) -> None:
         if order == "shuffled":
             random.Random(0).shuffle(parts)
         file.write_text("\n\n".join(parts))
-        shutil.rmtree(os.environ["STRATA_CACHE_DIR"], ignore_errors=True)
-        usages.append(run([OURS, "check", str(file)]))
+        usages.append(check(file, cold=True))
     ordered, shuffled = usages
     print(f"| 10,000 models, cold | {ordered.cpu:.2f} s CPU, {ordered.peak_mib:.0f} MiB | | | completes |")
     per_model = (ordered.peak_mib - thousand.peak_mib) / 9 / thousand.peak_mib
