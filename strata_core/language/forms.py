@@ -280,8 +280,18 @@ def _fn(tree: Tree) -> Doc:
     arrow = next(i for i, part in enumerate(tree.parts) if _is(part, "->"))
     head, body = tree.parts[: arrow + 2], tree.parts[arrow + 2 :]
     if len(body) == 1:
-        body = (Leaf("{"), *body, Leaf("}"))
+        returns, trailing = _untrailed(head[-1])
+        head = (*head[:-1], returns)
+        body = (Leaf("{", (), trailing), *body, Leaf("}"))
     return (_joined(head, _ARGUMENTS), SPACE, _bracketed(body, _BLOCK))
+
+
+def _untrailed(part: Part) -> tuple[Part, tuple[Comment, ...]]:
+    """`part` without the comments that trail it, and those."""
+    if isinstance(part, Leaf):
+        return Leaf(part.text, part.leading, (), part.blank), part.trailing
+    last, trailing = _untrailed(part.parts[-1])
+    return Tree(part.rule, (*part.parts[:-1], last)), trailing
 
 
 def _comprehension(tree: Tree) -> Doc:

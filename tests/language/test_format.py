@@ -120,6 +120,43 @@ def comments(text: str) -> list[str]:
     return found
 
 
+LOOSE_FUNCTIONS = """
+fn  by_country(names:List < Str >,least : Float,)->List<Model>   // of each country
+[model"orders_${c}"->contract Paid{from paid filter country==c and amount>least}for c in names if c!="CO"]
+fn label(c: Str)->Str concat( "of ",upper( c ) )
+by_country( ["ES","MX",] , least:1.5 )
+label("ES")
+pipeline p{models:[a,by_country( ["PE"],2.0 )]}
+"""
+FUNCTIONS = """\
+fn by_country(names: List<Str>, least: Float) -> List<Model> {  // of each country
+  [
+    model "orders_${c}" -> contract Paid {
+      from paid
+      filter country == c and amount > least
+    }
+    for c in names if c != "CO"
+  ]
+}
+
+fn label(c: Str) -> Str {
+  concat("of ", upper(c))
+}
+
+by_country(["ES", "MX"], least: 1.5)
+label("ES")
+
+pipeline p {
+  models: [a, by_country(["PE"], 2.0)]
+}
+"""
+
+
+def test_the_style_of_functions():
+    assert formatted(LOOSE_FUNCTIONS) == FUNCTIONS
+    assert formatted(FUNCTIONS) == FUNCTIONS
+
+
 def test_the_style():
     assert formatted(LOOSE) == FORMATTED
 
