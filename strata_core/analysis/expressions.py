@@ -2,7 +2,7 @@
 
 `expression` answers `None` where an error was reported, here or upstream: nothing more is said of it. The rules
 of operators and functions are rows of the catalog; a `SignatureError` is put at the operand it speaks of.
-Codes: those of the catalog, E020 to E022 (names), E025, E060, E061, E063, E072.
+Codes: those of the catalog, E020 to E022 (names), E025, E060, E061, E063, E072, W012, W013.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import decimal
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from ..diagnostics import Diagnostic, Report, Span
+from ..diagnostics import Diagnostic, Report, Severity, Span
 from ..diagnostics.diagnostic import Suggestion, wrapping
 from ..frozen import dataclass, field, replace
 from ..language import ast
-from ..relation.expressions import Expr, call, cast, extern_call, literal
+from ..relation.expressions import Call, Expr, Literal, call, cast, extern_call, literal
 from ..relation.extern import Extern
-from ..types import Bool, Decimal, Money, Unknown
+from ..types import Bool, Decimal, Float64, Money, Unknown
 from ..types.functions import CATALOG, Function, Kind, SignatureError
 from ..types.functions.banned import BANNED
 from ..types.functions.operands import decimal_of
@@ -143,7 +143,19 @@ def _apply(name: str, nodes: Sequence[ast.Expr], span: Span, context: Context) -
     arguments = [v for v in values if v is not None]
     if len(arguments) < len(values):
         return None
-    return resolved(lambda: call(name, *exact(nodes, arguments)), span, nodes, context)
+    made = resolved(lambda: call(name, *exact(nodes, arguments)), span, nodes, context)
+    if isinstance(made, Call) and name in ("eq", "ne"):
+        _compare_floats(made, span, context)
+    return made
+
+
+def _compare_floats(comparison: Call, span: Span, context: Context) -> None:
+    """W012: floats that should be equal seldom are; zero is, and whether a value is it may be asked."""
+    zero = any(isinstance(a, Literal) and a.value == 0 for a in comparison.args)
+    if not zero and any(isinstance(a.inferred.type, Float64) for a in comparison.args):
+        fix = "round both sides, or ask whether they are near: `abs(x - y) < 0.001`"
+        message = "floats are compared for equality: results that should be the same differ in their last digits"
+        context.report(Diagnostic("W012", message, span, Severity.WARNING, fix=fix))
 
 
 def resolved(
@@ -337,6 +349,10 @@ def _cast(node: ast.Call, safe: bool, context: Context) -> Expr | None:
                 return None
             if isinstance(type_, Decimal | Money):
                 value = _digits(operand, value)
+            if isinstance(type_, Float64) and isinstance(value.inferred.type, Money):
+                message = f"{value.inferred.type} as a float: sums of it are not exact to the cent"
+                fix = "keep it as money, or cast it to a decimal"
+                context.report(Diagnostic("W013", message, node.span, Severity.WARNING, fix=fix))
             return resolved(lambda: cast(value, type_, safe=safe), node.span, [operand], context, CAST_FIX)
         case _:
             message = f"`{node.function}` takes a value and the name of a type in quotes"

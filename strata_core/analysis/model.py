@@ -1,11 +1,11 @@
 """One model: its statements, its contract (phase A) and what is left of it for the run.
 
-Codes: E021 and E055 to E064 of the parts, E010 to E015 of the contract, E024, E070, E071, W001, W005, W006.
+Codes: E021 and E055 to E064 of the parts, E010 to E015 of the contract, E024, E070, E071, W006; lints (`lints.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 from ..contract.authoring import Conformance, conform
 from ..contract.model import TableContract
@@ -22,15 +22,15 @@ from ..types import UNKNOWN, Date, Float64, Inferred, Int64, Timestamp, Unknown,
 from .compiled import CompiledModel, Incremental
 from .fields import freshness_of
 from .incremental import incremental_of, latest
+from .lints import lints
 from .mending import mended
 from .names import duplicate, unknown
 from .order import reads
 from .scope import Table
 from .sources import entries
 from .state import Rows, Surroundings, renamed
-from .statements import model_rows
+from .statements import last_rows, steps
 from .tables import model_table, promised_table
-from .walk import operands
 from .windows import UNORDERED
 
 MAX_STATEMENTS = 50
@@ -52,7 +52,8 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
     _check_name(model.name, found)
     contract, known = _contract(model, contracts, found)
     within = replace(around, contract=contract, report=found.append, model=model.name.text)
-    rows = model_rows(model, within)
+    walked = [*steps(model, within)]
+    rows = last_rows(model, walked, within)
     freshness = next((s for s in model.statements if isinstance(s, ast.Freshness)), None)
     age = freshness_of(freshness, found.append)
     name = model.name.text
@@ -79,7 +80,7 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
     if incremental is not None:
         incremental = replace(incremental, rows=canonical(_widened(made, casts)))
     order = _order(rows, found)
-    found += _lints(model)
+    found += lints(model, walked)
     compiled = CompiledModel(
         name,
         relation,
@@ -235,69 +236,3 @@ def _order(rows: Rows, found: list[Diagnostic]) -> tuple[SortKey, ...]:
             break
         kept.append(replace(key, expr=renamed(key.expr, names)))
     return tuple(kept)
-
-
-def _lints(model: ast.Model) -> Iterator[Diagnostic]:
-    if model.contract is None:
-        yield Diagnostic(
-            "W001",
-            f"the model `{model.name}` has no contract",
-            model.name.span,
-            Severity.WARNING,
-            fix=f"promise its columns: `model {model.name} -> contract …`",
-        )
-    for place, statement in enumerate(model.statements):
-        if not isinstance(statement, ast.Join) or statement.kind != "left":
-            continue
-        label = (statement.alias or statement.table).text
-        if label not in _qualifiers(model.statements[place + 1 :]):
-            yield Diagnostic(
-                "W005",
-                f"no column of `{label}` is used: a left join adds columns, and drops no rows",
-                statement.span,
-                Severity.WARNING,
-                fix=f"read `{label}.…`, keep matching rows with `join_semi`, or leave the join out",
-            )
-
-
-def _qualifiers(statements: Sequence[ast.Statement]) -> frozenset[str]:
-    """The tables that `statements` name columns of."""
-    named: set[str] = set()
-    stack: list[ast.Expr] = []
-    for statement in statements:
-        for item in _items(statement):
-            if isinstance(item, ast.Star):
-                named.add(item.qualifier.text if item.qualifier else "")
-            else:
-                stack.append(item.expr if isinstance(item, ast.Assign) else item)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.ColumnRef) and node.qualifier is not None:
-            named.add(node.qualifier.text)
-        stack.extend(operands(node))
-    return frozenset(named)
-
-
-def _items(statement: ast.Statement) -> Iterator[ast.Item | ast.Expr]:
-    match statement:
-        case ast.Filter():
-            yield statement.condition
-        case ast.Let():
-            yield statement.expr
-        case ast.Expand():
-            yield statement.array
-        case ast.Derive() | ast.Select() | ast.Aggregate():
-            yield from statement.items
-        case ast.Join():
-            yield from [statement.on] if statement.on is not None else []
-        case ast.Sort():
-            yield from (key.expr for key in statement.keys)
-        case ast.Dedup():
-            yield from statement.keys
-            yield from (key.expr for key in statement.sort)
-        case ast.Group():
-            yield from statement.keys
-            for part in statement.body:
-                yield from _items(part)
-        case ast.From() | ast.Take() | ast.SetOperation() | ast.Freshness() | ast.PartitionBy() | ast.Incremental():
-            return

@@ -38,16 +38,13 @@ class Step:
     after: Rows
 
 
-def model_rows(model: ast.Model, around: Surroundings) -> Rows:
-    """The rows that the statements of `model` leave in the end."""
-    rows: Rows | None = None
-    for step in steps(model, around):
-        rows = step.after
-    if rows is None:
-        message = f"the model `{model.name}` reads nothing"
-        around.report(Diagnostic("E071", message, model.name.span, fix="begin it with `from table`"))
-        return _nothing(model)
-    return rows
+def last_rows(model: ast.Model, walked: Sequence[Step], around: Surroundings) -> Rows:
+    """The rows that the statements of `model`, `walked`, leave in the end."""
+    if walked:
+        return walked[-1].after
+    message = f"the model `{model.name}` reads nothing"
+    around.report(Diagnostic("E071", message, model.name.span, fix="begin it with `from table`"))
+    return _nothing(model)
 
 
 def steps(model: ast.Model, around: Surroundings) -> Iterator[Step]:

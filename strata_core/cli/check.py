@@ -33,7 +33,7 @@ def check_command(project: Project, path: Path | None, explain: str | None, form
     started = time.perf_counter()
     with Progress(f"checking {plural(len(project.files), 'file')}", quiet=format_ != "text"):
         found = findings(project)
-    diagnostics = found.diagnostics if path is None else _within(found.diagnostics, path, project)
+    diagnostics = found.diagnostics if path is None else within(found.diagnostics, path, project)
     if format_ != "text":
         click.echo(exchanged(diagnostics, format_, [file.path for file in project.files], "strata"))
         return exit_code(diagnostics)
@@ -46,7 +46,7 @@ def check_command(project: Project, path: Path | None, explain: str | None, form
     return exit_code(diagnostics)
 
 
-def _within(diagnostics: tuple[Diagnostic, ...], path: Path, project: Project) -> tuple[Diagnostic, ...]:
+def within(diagnostics: tuple[Diagnostic, ...], path: Path, project: Project) -> tuple[Diagnostic, ...]:
     """The diagnostics of one file or folder, and those that have no place."""
     resolved = path.resolve()
     shown = resolved.relative_to(project.root).as_posix() if resolved.is_relative_to(project.root) else str(resolved)

@@ -19,6 +19,7 @@ EXITS_HELP = (
 
 VERBS = {
     "check": Verb(".check", "Check models and contracts without running anything."),
+    "lint": Verb(".lint", "Show what compiles and is likely not what was meant."),
     "explain": Verb(".explain", "Say what a code such as E012 means, with examples."),
     "fmt": Verb(".fmt", "Lay out modules in the one canonical way."),
     "grammar": Verb(".grammar", "Print the grammar for constrained decoding (GBNF) or for editors (TextMate)."),

@@ -418,7 +418,7 @@ def test_lint(case: str) -> None:
         "from visits join_left customers as c on visits.customer_id == c.customer_id filter c.email is none "
         "select { page }",
         "from visits join_inner customers as c on visits.customer_id == c.customer_id select { page }",
-        "from visits sort { country } take 3 select { page }",
+        "from orders sort { country, order_id } take 3 select { amount }",
         "from visits sort { page }",
     ],
 )
