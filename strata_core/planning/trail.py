@@ -74,11 +74,12 @@ def _trail_of(revision: Revision, start: _Trail) -> bytes:
         for piece in result.pieces
         if (declared := _declared(piece, whose, tests)) is not None
     }
-    names = [frozenset(memory.domains), frozenset(memory.contracts), frozenset(memory.tables), frozenset(memory.models)]
+    listed = (memory.domains, memory.contracts, memory.tables, memory.models, memory.externs)
     return marshal.dumps(
         {
             "pieces": pieces,
             "domains": pickle.dumps(dict(memory.domains)),
+            "externs": pickle.dumps(dict(memory.externs)),
             "contracts": {n: (_notes(k.notes), _told(k.result[1])) for n, k in memory.contracts.items()},
             "sources": {n: (_notes(k.notes), _told(k.result[2])) for n, k in memory.sources.items()},
             "reads": {n: [(t, _place(name.span)) for t, name in k.result.items()] for n, k in memory.reads.items()},
@@ -91,7 +92,7 @@ def _trail_of(revision: Revision, start: _Trail) -> bytes:
                 for n, k in memory.models.items()
             },
             "tests": [(_notes(k.notes), _told(k.result[1])) for k in memory.tests],
-            "names": [sorted(one) for one in names],
+            "names": [sorted(one) for one in listed],
             "types": pickle.dumps([*types]),
         }
     )
@@ -229,7 +230,7 @@ class _Trail:
         if self.kept is None:
             return Memory()
         kept, stubs = self.kept, self.stubs
-        domains = pickle.loads(kept["domains"])
+        domains, externs = pickle.loads(kept["domains"]), pickle.loads(kept["externs"])
         names = [frozenset(one) for one in kept["names"]]
         model, contract, source, _ = range(len(KINDS))
 
@@ -253,6 +254,7 @@ class _Trail:
             )
 
         of_domains, of_contracts, of_tables = (domains, names[0]), (contracts, names[1]), (tables, names[2])
+        of_externs = (externs, names[4])
         kept_contracts = {
             name: Kept(stubs[contract, name], notes(written, of_domains), (contracts[name], _heard(told)))
             for name, (written, told) in kept["contracts"].items()
@@ -277,7 +279,7 @@ class _Trail:
         kept_models = {
             name: Kept(
                 stubs[model, name],
-                notes(written, of_contracts, of_tables, of_domains),
+                notes(written, of_contracts, of_tables, of_domains, of_externs),
                 Outcome(tables[name], models.get(name), _heard(told)),
             )
             for name, (written, told, _) in kept["models"].items()
@@ -287,13 +289,13 @@ class _Trail:
         tests = tuple(
             Kept(
                 self.tests[number],
-                notes(written, of_declared, ({}, frozenset()), (models, None), of_tables, of_domains),
+                notes(written, of_declared, ({}, frozenset()), (models, None), of_tables, of_domains, of_externs),
                 (Tests((), ()), _heard(told)),
             )
             for number, (written, told) in enumerate(kept["tests"])
             if number in self.tests
         )
-        return Memory(domains, kept_contracts, kept_sources, reads, tables, kept_models, tests)
+        return Memory(domains, kept_contracts, kept_sources, reads, tables, kept_models, tests, externs=externs)
 
 
 def _unheard(diagnostic: Diagnostic) -> None:
@@ -304,8 +306,9 @@ def _unknown() -> Any:
     raise LostError
 
 
-_MADE_BY: dict[int, Callable[[], Any]] = {}
-"""How to make each value that is pending, by its identity."""
+_MADE_BY: dict[int, tuple[object, Callable[[], Any]]] = {}
+"""How to make each value that is pending, by its identity; with the value itself, for what nobody holds any more gives
+its identity to another. A process makes one check, so that nothing is let go."""
 _PENDING: dict[Any, type[Any]] = {}
 
 
@@ -314,13 +317,14 @@ def _pending(kind: type[T], make: Callable[[], Any]) -> T:
     if kind not in _PENDING:
         _PENDING[kind] = _pending_kind(kind)
     value: T = object.__new__(_PENDING[kind])
-    _MADE_BY[id(value)] = make
+    _MADE_BY[id(value)] = value, make
     return value
 
 
 def _pending_kind(kind: Any) -> type[Any]:
     def made(self: Any) -> Any:
-        whole = _MADE_BY.pop(id(self))()
+        _, make = _MADE_BY.pop(id(self))
+        whole = make()
         object.__setattr__(self, "__class__", kind)
         for one in kind.__dataclass_fields__:
             object.__setattr__(self, one, getattr(whole, one))
