@@ -34,6 +34,7 @@ class Meaning(StrEnum):
     PROOF_GAINED = "proven-key-gained"
     ROWS = "rows-changed"
     ORDER = "order-changed"
+    INCREMENTAL = "incremental-changed"
     OWNER = "owner-changed"
 
 
@@ -60,6 +61,7 @@ MEANINGS: Mapping[Meaning, ChangeRule] = _rows(
     ChangeRule("proven-key-gained", Impact.MINOR, "proven to be unique"),
     ChangeRule("rows-changed", Impact.REVIEW, "rows are chosen in another order"),
     ChangeRule("order-changed", Impact.MINOR, "rows come in another order"),
+    ChangeRule("incremental-changed", Impact.REVIEW, "rows are added otherwise"),
     ChangeRule("owner-changed", Impact.PATCH, "owned by others"),
 )
 """A changed computation or choice of rows is for the owner to judge: no comparison tells whether it is meant."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..analysis.compiled import CompiledModel, Source
-from ..contract.changes import Change, ChangeRule, compare_contracts, spelled_values
+from ..contract.changes import RULES, Aspect, Change, ChangeRule, Direction, compare_contracts, spelled_values
 from ..contract.model import TableContract
 from ..contract.published import published_contract
 from ..relation.derivation import Derivation, Step, StepKind, derivation, order_identity
@@ -49,9 +49,31 @@ def _model(pair: Pair, old: CompiledModel, new: CompiledModel, names: Names) -> 
     yield from _proven(pair, old, new)
     if order_identity(old.order, before.columns) != order_identity(new.order, after.columns):
         yield _of(pair, MEANINGS[Meaning.ORDER], None)
+    yield from _stored(pair, old, new)
     owners = [_owner(model) for model in (old, new)]
     if owners[0] != owners[1]:
         yield _of(pair, MEANINGS[Meaning.OWNER], None, *owners)
+
+
+def _stored(pair: Pair, old: CompiledModel, new: CompiledModel) -> Iterator[Change]:
+    """What changed about how the table is laid out, beyond its contract, and how rows are added to it."""
+    laid_out = [pair.columns.get(name, name) for name in old.partition]
+    by_contract = [{f.name for f in m.contract.fields if f.partition_by} if m.contract else set() for m in (old, new)]
+    if laid_out != [*new.partition] and by_contract[0] == by_contract[1]:
+        told = (", ".join(model.partition) or None for model in (old, new))
+        yield _of(pair, RULES[Aspect.PARTITIONING, Direction.BOTH], None, *told)
+    before, after = (_added(old, pair.columns), _added(new, {}))
+    if before != after:
+        yield _of(pair, MEANINGS[Meaning.INCREMENTAL], None, before, after)
+
+
+def _added(model: CompiledModel, columns: Mapping[str, str]) -> str | None:
+    """How rows are added, in the names of the side after."""
+    if model.incremental is None:
+        return None
+    keys = ", ".join(columns.get(key, key) for key in model.incremental.keys)
+    cursor = columns.get(model.incremental.cursor, model.incremental.cursor)
+    return f"{model.incremental.strategy} after {cursor}{f' by {keys}' if keys else ''}"
 
 
 def _of(
@@ -88,8 +110,9 @@ def _published(table: Declared, promised: Promises) -> TableContract:
 def _computed(
     pair: Pair, old: CompiledModel, new: CompiledModel, before: Derivation, after: Derivation, names: Names
 ) -> Iterator[Change]:
-    """Columns that are computed otherwise; where a column holds what another held, that is said."""
-    held = {identity: name for name, identity in reversed([*before.columns.items()])}
+    """Columns that are computed otherwise; where one holds what another held that does not any more, that is said."""
+    kept = {name for name, now in pair.columns.items() if before.columns[name] == after.columns[now]}
+    held = {identity: name for name, identity in reversed([*before.columns.items()]) if name not in kept}
     for name, now in pair.columns.items():
         if before.columns[name] == after.columns[now]:
             continue

@@ -263,6 +263,26 @@ def test_two_columns_swapped_are_told_and_break() -> None:
     assert found.breaks
 
 
+def test_a_column_that_holds_what_another_still_holds_comes_from_elsewhere() -> None:
+    text = 'source s(csv: "s.csv") { columns: { a: int64, b: int64 } } model m { from s select { x = a, y = b } }'
+    found = edited(("{ x = a, y = b }", "{ x = b, y = b }"), text=text)
+    assert changes(found) == [("m", "x", "origin-changed", "s.a", "s.b")]
+
+
+def test_how_a_table_is_laid_out_and_added_to_is_told() -> None:
+    text = """
+    source s(csv: "s.csv") { columns: { id: int64 nonnull, day: date nonnull } }
+    model m { from s }
+    """
+    assert changes(edited(("{ from s }", "{ from s partition_by [day] }"), text=text)) == [
+        ("m", None, "partitioning-changed", None, "day")
+    ]
+    added = "{ from s incremental { strategy: append, cursor: day } }"
+    assert changes(edited(("{ from s }", added), text=text)) == [
+        ("m", None, "incremental-changed", None, "append after day")
+    ]
+
+
 def test_renamed_and_retyped_at_once_is_both() -> None:
     text = 'source s(csv: "s.csv") { columns: { a: int64 } } model m { from s select { x = a } } model r { from m }'
     after = (
