@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from strata_core.lineage.diff import Finding, LineageDiff, Side, State, diff_projects
+from strata_core.planning.config import ProjectConfig
+from strata_core.planning.fingerprints import fingerprints
+from strata_core.planning.project import Project, SourceText
+from strata_core.planning.revisions import first_revision, revised
 
 from .projects import ORDERS, loose
 
@@ -37,6 +45,7 @@ def ids(found: LineageDiff) -> list[tuple[str, str | None, str]]:
     return [t[:3] for t in changes(found)]
 
 
+SOURCES = ORDERS[: ORDERS.index("model paid")]
 PROMISED = """
 source raw(csv: "r.csv") { columns: { id: int64 primary_key, kind: string nonnull enum {a, b}, size: int64 nonnull } }
 contract Item {
@@ -387,3 +396,48 @@ def test_models_that_a_function_generates_instead_are_no_change() -> None:
     only(["x", "y"])
     """
     assert changes(diff(source + written, source + generated)) == []
+
+
+PARTS: list[list[str]] = [
+    ["", "filter amount > 0.00", "filter 0.00 < amount", "filter amount > 1.00",
+     'filter country == "ES" and amount > 0.00'],
+    ["", "let k = amount * 2", "let k = amount + amount", "let unused = upper(country)"],
+    ["", "join_left customers on orders.customer_id == customers.customer_id",
+     "join_inner customers on customers.customer_id == orders.customer_id",
+     "join_left customers as customers on customers.customer_id == orders.customer_id"],
+    ["", 'filter country == "ES"', "filter amount > 0.00", 'filter not (country != "ES")'],
+    ["", "sort { order_id } take 3", "sort { -order_id } take 3"],
+    ["select { order_id, a = amount * 2 }", "select { a = amount + amount, order_id }",
+     "select { a = 2 * amount, order_id }", "select { order_id, b = amount * 2 }",
+     "select { order_id, a = amount * 3 }",
+     "group { country } ( aggregate { a = sum(amount), n = count() } )",
+     "group { country } ( aggregate { n = count(), a = sum(amount) } )",
+     "group { placed } ( aggregate { a = sum(amount), n = count() } )"],
+]  # fmt: skip
+"""Parts of a model's body, of which some mean the same."""
+
+BODIES = st.tuples(*(st.sampled_from(options) for options in PARTS)).map(" ".join)
+
+
+@settings(max_examples=50)
+@given(BODIES, BODIES, st.booleans())
+def test_law_nothing_is_told_exactly_where_fingerprints_agree(one: str, other: str, alike: bool) -> None:
+    """The oracle is the fingerprint: it hashes all that a model means, and knows nothing of this diff."""
+    other = other if not alike else " ".join(one.split())
+    sides = [loose(f"{SOURCES}\nmodel m {{ {body} }}") for body in (f"from orders {one}", f"from orders {other}")]
+    prints = [fingerprints(side)["m"].own for side in sides]
+    found = diff_projects(Side(sides[0], {}), Side(sides[1], {}), "shop")
+    assert (changes(found) == []) == (prints[0] == prints[1])
+
+
+@settings(max_examples=25)
+@given(BODIES, BODIES)
+def test_law_what_was_compiled_once_for_both_is_told_as_what_was_compiled_twice(one: str, other: str) -> None:
+    """Models that are the same object on both sides are not looked at: that must hide nothing."""
+    texts = [f"{SOURCES}\nmodel m {{ from orders {body} }}\nmodel r {{ from m }}" for body in (one, other)]
+    kept = SourceText("kept.strata", b"model kept { from orders }")
+    first = first_revision(Project(Path("."), ProjectConfig(), (SourceText("m.strata", texts[0].encode()), kept)))
+    second = revised(first, {"m.strata": texts[1].encode()})
+    assert first.compiled.models["kept"] is second.compiled.models["kept"]
+    found = diff_projects(Side(first.compiled, {}), Side(second.compiled, {}), "shop")
+    assert changes(found) == changes(diff(*texts))
