@@ -226,7 +226,7 @@ _KINDS = {
     "strata_model": ("strata_model",),
     "dbt_model": ("dbt_model",),
     "dlt_resource": ("dlt_resource",),
-    "sql": ("dbt_model", "table"),
+    "sql": ("sql", "dbt_model", "table"),
     "table": ("table", "dbt_model", "strata_model"),
     "dagster_asset": ("strata_model", "dbt_model", "table"),
 }

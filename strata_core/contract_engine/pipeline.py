@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..diagnostics import Diagnostic, StrataError, in_order
 from ..frozen import dataclass, replace
 from ..planning import cache
-from ..planning.config import ProjectConfig, find_project, read_config
+from ..planning.config import ProjectConfig, config_fault, find_project, read_config
 from .discover import Input, Inventory, discover
 from .tree import FolderTree, Tree
 
@@ -118,6 +118,7 @@ def examine(setting: Setting, inventory: Inventory | None = None) -> Checked:
     """Every step up to validation. Files that did not change are not parsed again."""
     from .collate import collate
     from .parse import kept_key, parse
+    from .parse.dbt_lineage import with_dbt_origins
     from .validate import Surroundings, validate
 
     inventory = inventory or discover(setting.tree, setting.config, setting.root)
@@ -128,10 +129,12 @@ def examine(setting: Setting, inventory: Inventory | None = None) -> Checked:
     now = {kept_key(i): f for i, f in zip(_parseable(inventory), parsed.files, strict=True)}
     if now.keys() != kept.keys():
         cache.save(files_key, {key: _packed(file) for key, file in now.items()})
+    parsed = with_dbt_origins(parsed, setting.tree)
     collated = collate(parsed, setting.config.contracts)
     promotions = _promotions(setting, [c.id for c in collated.candidates if c.sound], found)
     validated = validate(Surroundings(collated, parsed, setting.config, promotions, setting.today))
-    diagnostics = in_order([*found, *parsed.diagnostics, *collated.diagnostics, *validated.diagnostics])
+    told = (located(setting.root, d) for d in validated.diagnostics)
+    diagnostics = in_order([*found, *parsed.diagnostics, *collated.diagnostics, *told])
     return Checked(setting, inventory, parsed, collated, validated, promotions, diagnostics)
 
 
@@ -147,6 +150,14 @@ def _packed(file: ParsedFile) -> tuple[ParsedFile, list[bytes]]:
 
 def _unpacked(file: ParsedFile, packs: list[bytes]) -> ParsedFile:
     return replace(file, generated=tuple(asset for pack in packs for asset in pickle.loads(pack))) if packs else file
+
+
+def located(root: Path, diagnostic: Diagnostic) -> Diagnostic:
+    """A finding about `strata.toml` at the line of its key: steps after the first do not read files."""
+    if diagnostic.code != "E073" or diagnostic.span is not None or diagnostic.field_path is None:
+        return diagnostic
+    fault = config_fault(root, diagnostic.field_path, diagnostic.message, diagnostic.fix or "")
+    return replace(diagnostic, span=fault.span)
 
 
 def _parseable(inventory: Inventory) -> list[Input]:

@@ -368,3 +368,23 @@ def test_law_a_document_that_is_cut_off_anywhere_is_an_error_at_its_end(
         list(members(path))
     assert stopped.value.line == 1
     assert stopped.value.column <= len(text) + 1
+
+
+def test_seed2_what_the_sql_parser_knows_of_a_query(tmp_path: Path) -> None:
+    sql = """\
+    -- contract:
+    --   product: shop.orders
+    --   asset: totals
+    --   kind: sql
+    with paid as (select * from orders where paid)
+    select country, sum(p.amount) as total from paid p join raw.fx on true group by country
+    """
+    contract = ORDERS + "  - {id: totals, kind: sql, columns: [{name: country}, {name: totl, type: float64}]}\n"
+    found = checked(tmp_path, {PLACE: contract, "models/totals.sql": sql})
+    (asset,) = next(f for f in found.parsed.files if f.path == "models/totals.sql").generated
+    assert (asset.refs, asset.upstream, asset.complete) == (("totals", "models/totals.sql"), ("orders", "raw.fx"), True)
+    assert [c.name for c in asset.columns] == ["country", "total"]
+    assert [(d.code, d.field_path, d.fix) for d in found.diagnostics] == [
+        ("E114", "assets[totals].columns[totl]", "did you mean `total`?"),
+        ("W110", "assets[totals].columns", "add them to promise them; `contract-engine suggest` writes them"),
+    ]

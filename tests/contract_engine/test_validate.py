@@ -50,7 +50,8 @@ def test_layers_are_added_or_replaced_in_the_configuration(tmp_path: Path) -> No
 )
 def test_layers_that_cannot_be(tmp_path: Path, toml: str, field: str) -> None:
     found = checked(tmp_path, {PLACE: ORDERS.replace("layer: bronze", "layer: a")}, toml).diagnostics
-    assert field in {d.field_path for d in found if d.code == "E073"}
+    told_at = {d.field_path: d.span.line for d in found if d.code == "E073" and d.span}
+    assert told_at[field] == 4
 
 
 def with_test(kind: str) -> str:
@@ -333,3 +334,50 @@ def test_seed2_a_change_names_the_consumers_that_it_reaches(tmp_path: Path) -> N
     consumers = Consumers(found.parsed, collate(found.parsed))
     (change,) = consumers.reached(changes, before)
     assert (change.rule.id, change.consumers) == ("column-removed", ("domain_of.host", "shop.letters/orders.sent_to"))
+
+
+def test_seed2_classification_is_inherited_through_the_sql_of_dbt_models(tmp_path: Path) -> None:
+    """Also through a model that no contract and no YAML names a column of."""
+
+    def node(name: str, sql: str, *upstream: str) -> dict[str, object]:
+        return {
+            "resource_type": "model",
+            "name": name,
+            "unique_id": f"model.p.{name}",
+            "compiled_code": sql,
+            "raw_code": sql,
+            "columns": {},
+            "depends_on": {"nodes": [f"model.p.{u}" for u in upstream]},
+            "schema": "main",
+            "alias": name,
+            "database": "db",
+            "relation_name": f'"db"."main"."{name}"',
+        }
+
+    nodes = [
+        node("people", "select 1 as id, 'x' as email"),
+        node("between", 'select id, lower(email) as address from "db"."main"."people"', "people"),
+        node(
+            "letters", 'select id, address as sent_to, count(*) as n from "db"."main"."between" group by all', "between"
+        ),
+    ]
+    manifest = json.dumps(
+        {
+            "metadata": {
+                "dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json",
+                "adapter_type": "duckdb",
+            },
+            "nodes": {n["unique_id"]: n for n in nodes},
+            "sources": {},
+        }
+    )
+    head = ORDERS[: ORDERS.index("assets:")]
+    people = head + "assets: [{id: people, kind: dbt_model, columns: [{name: email, type: string, %s}]}]\n"
+    letters = head.replace("shop.orders", "shop.letters") + (
+        "assets: [{id: letters, kind: dbt_model, columns: [{name: sent_to, type: string}, {name: n, type: int64}]}]\n"
+    )
+    place, toml = "contracts/shop/letters/contract.yaml", '[dbt]\nmanifest = "manifest.json"\n'
+    files = {PLACE: people % "classification: restricted", place: letters, "manifest.json": manifest}
+    (found,) = checked(tmp_path / "a", files, toml).diagnostics
+    assert (found.code, found.field_path) == ("E150", "assets[letters].columns[sent_to]")
+    assert told(tmp_path / "b", {**files, PLACE: people % "nullable: true"}, toml) == []
