@@ -64,7 +64,7 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
                 case ast.Import() | ast.Fn() | ast.Generator():
                     pass  # seen before this pass (`imports`, `fn`)
                 case _:
-                    kind = next(one for one in NAMESPACES if isinstance(declaration, one))
+                    kind = type(declaration)
                     name = declaration.name
                     known = first.setdefault((NAMESPACES[kind], name.text), name)
                     if known is name:

@@ -63,8 +63,9 @@ class Note:
     names: frozenset[str] | None
 
     def holds(self, given: Mapping[str, Any]) -> bool:
-        if any(given.get(name, ABSENT) is not value for name, value in self.asked.items()):
-            return False
+        for name, value in self.asked.items():  # a plain loop: it runs for every model at every keystroke
+            if given.get(name, ABSENT) is not value:
+                return False
         return self.names is None or self.names == given.keys()
 
 
@@ -78,7 +79,7 @@ class Kept(Generic[R]):
 
     def holds(self, given: tuple[Mapping[str, Any], ...]) -> bool:
         """Whether all that was looked up is the same in `given`."""
-        return all(note.holds(mapping) for note, mapping in zip(self.notes, given, strict=True))
+        return all(map(Note.holds, self.notes, given))
 
 
 def recall(

@@ -77,6 +77,8 @@ def expand(modules: Sequence[ast.Module], before: Mapping[int, Evaluated], repor
 
 def _is_compile_time(declaration: ast.Declaration) -> bool:
     match declaration:
+        case ast.Model() | ast.Contract():  # nearly all that there is
+            return False
         case ast.Fn() | ast.Broken(word="fn"):
             return True
         case _:
