@@ -384,7 +384,7 @@ def test_seed2_what_the_sql_parser_knows_of_a_query(tmp_path: Path) -> None:
     (asset,) = next(f for f in found.parsed.files if f.path == "models/totals.sql").generated
     assert (asset.refs, asset.upstream, asset.complete) == (("totals", "models/totals.sql"), ("orders", "raw.fx"), True)
     assert [c.name for c in asset.columns] == ["country", "total"]
-    assert [(d.code, d.field_path, d.fix) for d in found.diagnostics] == [
+    assert sorted((d.code, d.field_path, d.fix) for d in found.diagnostics) == [
         ("E114", "assets[totals].columns[totl]", "did you mean `total`?"),
         ("W110", "assets[totals].columns", "add them to promise them; `contract-engine suggest` writes them"),
     ]
