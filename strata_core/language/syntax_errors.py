@@ -81,7 +81,7 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
     before = tokens[at - 1] if at else None
     near = max(0, at - _NEAR)
     # A field of that name is a field, however people ask for distinct rows elsewhere.
-    field = at + 1 < len(tokens) and tokens[at + 1].text == ":"
+    field = token.text in tables.keywords and at + 1 < len(tokens) and tokens[at + 1].text == ":"
     habit = None if field else advice([t.text for t in (*tokens[near : at + _NEAR], after)], at - near)
     if habit is None and before is not None and (word := _misspelled(before, accepted(kinds[:-1], tables), tables)):
         span = lines.span(before.start, before.end)
