@@ -60,8 +60,11 @@ class CommitLog:
     def head(self, after: int = 0) -> int:
         """The number of the newest entry, 0 for an empty log. Reads names only; E094 for a gap.
 
-        `after` is an entry known to exist: only the names later than its own are listed.
+        `after` is an entry known to exist: where none follows it, one look at the next name tells, and only the names
+        later than its own are listed.
         """
+        if after and not self.files.exists(self._path(after + 1)):
+            return after
         names = self.files.names(self.directory, self._path(after).name if after else "")
         numbers = [int(m[1]) for name in names if (m := _NAME.fullmatch(name))]
         if not numbers:

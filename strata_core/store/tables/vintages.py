@@ -52,7 +52,7 @@ def judge(
     sought = {name: _sought(rows.column(name)) for name in sorted(key, key=lambda n: _is_text(schema, n))}
     batches = list(_scope(history, frontier, declared, sought, names, schema))
     decoded = sum(batch.num_rows for batch in batches)
-    landing = _frame(rows.select(names), declared, key)
+    landing = _frame(rows.select(names).cast(_schema(schema, names)), declared, key)
     if not batches:
         return Judged(_lands(landing, key, rows.num_rows), 0)
     stored = _frame(pa.Table.from_batches(batches, _schema(schema, names)), declared, key)
