@@ -17,7 +17,7 @@ from ..frozen import dataclass, field, replace
 from ..language import ast
 from ..relation.expressions import Call, Expr, Literal, call, cast, extern_call, literal
 from ..relation.extern import Extern
-from ..types import Bool, Decimal, Float64, Money, Unknown
+from ..types import Array, Bool, Decimal, Float64, Money, Unknown
 from ..types.functions import CATALOG, Function, Kind, SignatureError
 from ..types.functions.banned import BANNED
 from ..types.functions.operands import decimal_of
@@ -95,13 +95,13 @@ def expression(node: ast.Expr, context: Context) -> Expr | None:
         case ast.In(values=ast.Call(function=ast.Name(text=name)) as values) if name not in CALLABLE:
             return expression(values, context)
         case ast.In():
-            message = "`in` looks into a list"
-            context.report(Diagnostic("E060", message, node.values.span, fix="write the values: `x in [1, 2]`"))
+            return _contained(node, context)
+        case ast.ListExpr(items=()):
+            fix = 'give its type: `cast(none, "array(string)")` is null, a list of values has theirs'
+            context.report(Diagnostic("E055", "an empty list has no type of its own", node.span, fix=fix))
             return None
-        case ast.ListExpr():
-            fix = "a list stands after `in`, as in `x in [1, 2]`"
-            context.report(Diagnostic("E060", "a list is no value of its own", node.span, fix=fix))
-            return None
+        case ast.ListExpr(items=items):
+            return _apply("list", items, node.span, context)
         case ast.Comprehension() | ast.ModelLiteral():
             message = "this is compile-time code, and stands in a function"
             fix = "move it into an `fn`, or write the list out"
@@ -156,6 +156,19 @@ def _compare_floats(comparison: Call, span: Span, context: Context) -> None:
         fix = "round both sides, or ask whether they are near: `abs(x - y) < 0.001`"
         message = "floats are compared for equality: results that should be the same differ in their last digits"
         context.report(Diagnostic("W012", message, span, Severity.WARNING, fix=fix))
+
+
+def _contained(node: ast.In, context: Context) -> Expr | None:
+    """`x in xs`, where `xs` is an array: one that the rows hold, not a list that is written out."""
+    operand, values = expression(node.operand, context), expression(node.values, context)
+    if operand is None or values is None:
+        return None
+    if not isinstance(values.inferred.type, Array):
+        message = f"`in` looks into a list or an array, and this is {values.inferred.type}"
+        context.report(Diagnostic("E060", message, node.values.span, fix="write the values: `x in [1, 2]`"))
+        return None
+    nodes = (node.values, node.operand)
+    return resolved(lambda: call("array_contains", values, operand), node.span, nodes, context)
 
 
 def resolved(

@@ -252,6 +252,17 @@ def _statements(parts: list[Any]) -> tuple[ast.Statement, ...]:
     return tuple(found)
 
 
+def _expand(c: list[Any], span: Span, report: Report) -> ast.Expand:
+    """Without a name the element takes the one, and the place, of the column that it comes from."""
+    array, *names = c
+    if names:
+        return ast.Expand(array, names[0], span)
+    if isinstance(array, ast.ColumnRef):
+        return ast.Expand(array, array.name, span)
+    report(Diagnostic("E001", "the element needs a name", span, fix="write `expand … as name`"))
+    return ast.Expand(array, ast.Name("element", array.span), span)
+
+
 def _freshness(c: list[Any], span: Span, report: Report) -> ast.Freshness:
     limits = tuple(limit for limit in c if not isinstance(limit, Clause))
     return ast.Freshness(limits, _clauses(c, report).get("freshness_column"), span)
@@ -395,7 +406,7 @@ ACTIONS: dict[str, Action] = {
     "set_operation": _set_operation,
     "dedup": _dedup,
     "dedup_keys": _list_clause("by"),
-    "expand": _node(ast.Expand),
+    "expand": _expand,
     "freshness": _freshness,
     "freshness_column": _clause("freshness_column"),
     "partition_by": _tuple_node(ast.PartitionBy),

@@ -146,7 +146,7 @@ class Dedup:
 
 @dataclass(frozen=True, slots=True)
 class Expand:
-    """`expand tags as tag`: one row for each element of an array, in the column `name`."""
+    """`expand tags as tag`: a row for each element of an array, in the column `name`; `expand tags` keeps the name."""
 
     array: Expr
     name: Name
