@@ -245,8 +245,8 @@ BODIES = {
         "from orders select { x = [1, note] }",
         "E054",
         "note",
-        "`int64` and `string`",
-        None,
+        "int64 and string have no common type",
+        'cast one of them, as in `cast(x, "int64")`',
     ),
     "distinct of a sum": (
         "from orders aggregate { x = sum(distinct amount) }",
