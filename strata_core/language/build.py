@@ -255,12 +255,7 @@ def _statements(parts: list[Any]) -> tuple[ast.Statement, ...]:
 def _expand(c: list[Any], span: Span, report: Report) -> ast.Expand:
     """Without a name the element takes the one, and the place, of the column that it comes from."""
     array, *names = c
-    if names:
-        return ast.Expand(array, names[0], span)
-    if isinstance(array, ast.ColumnRef):
-        return ast.Expand(array, array.name, span)
-    report(Diagnostic("E001", "the element needs a name", span, fix="write `expand … as name`"))
-    return ast.Expand(array, ast.Name("element", array.span), span)
+    return ast.Expand(array, names[0] if names else array.name, span)
 
 
 def _freshness(c: list[Any], span: Span, report: Report) -> ast.Freshness:
