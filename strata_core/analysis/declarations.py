@@ -64,7 +64,7 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
                 case ast.Import() | ast.Fn() | ast.Generator():
                     pass  # seen before this pass (`imports`, `fn`)
                 case _:
-                    kind = type(declaration)
+                    kind = _kind(declaration)
                     name = declaration.name
                     known = first.setdefault((NAMESPACES[kind], name.text), name)
                     if known is name:
@@ -85,3 +85,9 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
         broken_contracts=frozenset(broken[ast.Contract]),
         broken_domains=frozenset(broken[ast.Domain]),
     )
+
+
+def _kind(declaration: ast.Declaration) -> type[object]:
+    """Which of the kinds with names it is; one that is kept as text only is of a kind below (`planning.trail`)."""
+    kind = type(declaration)
+    return kind if kind in NAMESPACES else next(one for one in NAMESPACES if isinstance(declaration, one))
