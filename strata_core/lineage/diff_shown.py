@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..contract.changes import Impact
+from ..diagnostics.render import printable
 from .diff import Consumer, Finding, LineageDiff
 from .selection import spelled
 
@@ -40,16 +41,16 @@ def plain(text: str, _impact: Impact) -> str:
 
 def text_lines(diff: LineageDiff, paint: Paint = plain) -> Iterator[str]:
     """The diff for people: a summary, then each table with its changes and whom they reach."""
-    yield summary(diff)
+    yield printable(summary(diff))
     for table, findings in _by_table(diff.findings).items():
         yield ""
-        yield f"{table}{_renamed(findings)}"
+        yield printable(f"{table}{_renamed(findings)}")
         for finding in findings:
             impact = finding.impact
             word = paint(f"{MARKS[impact]} {WORDS[impact]:<10}", impact)
             column = f"{finding.change.column}  " if finding.change.column else ""
-            yield f"  {word}  {column}{told(finding)}  [{finding.change.rule.id}]"
-            yield from (f"      {line}" for line in _reach_lines(finding, diff.project))
+            yield f"  {word}  {printable(f'{column}{told(finding)}')}  [{finding.change.rule.id}]"
+            yield from (printable(f"      {line}") for line in _reach_lines(finding, diff.project))
     yield from _left_out(diff)
 
 

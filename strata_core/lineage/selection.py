@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.render import printable
 from ..diagnostics.suggest import did_you_mean
 from ..frozen import dataclass
 from .graph import LineageGraph, RowEdge, RowImpact, ValueEdge
@@ -91,10 +92,10 @@ def project_models(graph: LineageGraph, project: str) -> tuple[ColumnId, ...]:
 
 
 def spelled(table: TableId, project: str) -> str:
-    """The name of a table as people who work in `project` write it."""
-    return table.name if table.project == project else f"{table.project}:{table.name}"
+    """The name of a table as people who work in `project` write it; nothing in it steers a terminal."""
+    return printable(table.name if table.project == project else f"{table.project}:{table.name}")
 
 
 def spelled_column(column: ColumnId, project: str) -> str:
     """`TABLE.COLUMN`, as people who work in `project` write it."""
-    return f"{spelled(column.table, project)}.{column.column}"
+    return f"{spelled(column.table, project)}.{printable(column.column)}"

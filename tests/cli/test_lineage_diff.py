@@ -306,3 +306,14 @@ def test_a_file_that_cannot_be_written_is_told(repo):
     assert ran.code != 0
     assert "`no/such/folder.html` cannot be written" in ran.err
     assert ran.clean
+
+
+def test_names_cannot_steer_a_terminal(empty):
+    text = 'source s(csv: "s.csv") { columns: { `a\x1b[31m`: int64 } }\nmodel m { from s }\nmodel r { from m }\n'
+    empty.write("m.strata", text)
+    commit(empty.root, "first")
+    empty.write("m.strata", text.replace("int64", "string"))
+    for arguments in (("lineage-diff", "HEAD"), ("lineage", "m"), ("lineage", "s", "--down")):
+        ran = empty(*arguments)
+        assert "a␛[31m" in ran.out
+        assert "\x1b" not in ran.out

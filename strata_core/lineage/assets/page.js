@@ -123,10 +123,12 @@
     }
   }
 
-  const below = new Map();
-  for (const edge of drawn) below.set(edge.from, [...(below.get(edge.from) || []), edge]);
-  const readers = new Map();
-  for (const edge of reads) readers.set(edge.from, [...(readers.get(edge.from) || []), edge]);
+  const byStart = (all) => {
+    const found = new Map();
+    for (const edge of all) found.has(edge.from) ? found.get(edge.from).push(edge) : found.set(edge.from, [edge]);
+    return found;
+  };
+  const below = byStart(drawn), readers = byStart(reads);
   const walk = (start, next) => {
     const found = new Set(start), queue = [...start], along = new Set();
     while (queue.length) {
@@ -140,14 +142,14 @@
 
   const light = (columns, columnEdges, lit, tableEdges, told) => {
     svg.classList.add("choosing");
+    const touched = new Set([...columns].map((c) => c.split("\u0000")[0]));
     for (const [key, spot] of spots) {
       spot.classList.toggle("lit", columns.has(key));
       spot.classList.toggle("faint", !columns.has(key));
     }
     for (const [key, head] of heads) {
-      const touched = lit.has(key) || [...columns].some((c) => c.startsWith(key + "\u0000"));
       head.classList.toggle("lit", lit.has(key));
-      head.classList.toggle("faint", !touched);
+      head.classList.toggle("faint", !lit.has(key) && !touched.has(key));
     }
     for (const edge of drawn) mark(edge, columnEdges);
     for (const edge of reads) mark(edge, tableEdges);
@@ -179,19 +181,19 @@
   };
 
   const buttons = [...document.querySelectorAll("#changes button")];
-  const keyOf = new Map(tables.filter((t) => t.project === data.project).map((t) => [t.name, t.key]));
+  const keyOf = new Map(tables.map((t) => [id(t.project, t.name), t.key]));
   const chooseChange = (pressed) => {
     if (pressed.getAttribute("aria-pressed") === "true") { clear(); return; }
     const change = data.changes[Number(pressed.closest("li").dataset.change)];
-    const key = keyOf.get(change.table);
+    const key = keyOf.get(id(data.project, change.table));
     const t = byKey.get(key);
     const columns = new Set(), lit = new Set();
     if (t && change.column) columns.add(id(key, change.column));
     if (t && !change.column) { lit.add(key); t.shown.forEach((c) => columns.add(id(key, c.name))); }
     for (const c of change.reaches) {
-      const reached = tables.find((one) => one.name === c.table && one.project === c.project);
-      if (reached && c.column) columns.add(id(reached.key, c.column));
-      else if (reached) lit.add(reached.key);
+      const reached = keyOf.get(id(c.project, c.table));
+      if (reached && c.column) columns.add(id(reached, c.column));
+      else if (reached) lit.add(reached);
     }
     const columnEdges = new Set(drawn.filter((e) => columns.has(e.from) && columns.has(e.to)));
     const tableEdges = new Set(reads.filter((e) => lit.has(e.to) && (lit.has(e.from) || e.from === key)));
