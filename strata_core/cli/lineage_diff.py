@@ -92,3 +92,5 @@ def _tell_errors(found: RevisionDiff) -> None:
         if errors:
             click.echo(f"{revision.name} has errors; its sound models were compared:", err=True)
             tell(errors, revision.project.line_source)
+    if found.missing:
+        tell(found.missing, found.after.project.line_source)

@@ -185,12 +185,12 @@ def as_json(diff: LineageDiff, before: Mapping[str, str], after: Mapping[str, st
         "after": dict(after),
         "breaking": diff.breaks,
         "summary": summary(diff),
-        "changes": [_change(f) for f in diff.findings],
+        "changes": [_change(f, diff) for f in diff.findings],
         "not_compared": dict(diff.uncompared),
     }
 
 
-def _change(finding: Finding) -> dict[str, Any]:
+def _change(finding: Finding, diff: LineageDiff) -> dict[str, Any]:
     change = finding.change
     return {
         "rule": change.rule.id,
@@ -213,6 +213,7 @@ def _change(finding: Finding) -> dict[str, Any]:
                 "project": c.table.project,
                 "table": c.table.name,
                 "column": c.column,
+                "columns": [c.column] if c.column else list(diff.before.tables[c.table].columns),
                 "impact": "value" if c.column else "rows",
                 "how": c.how,
                 "direct": c.direct,

@@ -75,13 +75,17 @@ def _no_manifest(project: Project, compiled: CompiledProject) -> tuple[Diagnosti
 
 @dataclass(frozen=True, slots=True)
 class RevisionDiff:
-    """What changed between two revisions of a project, and what keeps either from being compared whole."""
+    """What changed between two revisions of a project, and what keeps either from being compared whole.
+
+    `missing` says what could not be read or traced of the dbt models around it.
+    """
 
     before: GitRevision
     after: GitRevision
     diff: LineageDiff
     errors_before: tuple[Diagnostic, ...]
     errors_after: tuple[Diagnostic, ...]
+    missing: tuple[Diagnostic, ...] = ()
 
 
 def revision_diff(written: str, folder: Path) -> RevisionDiff:
@@ -92,9 +96,9 @@ def revision_diff(written: str, folder: Path) -> RevisionDiff:
     before, after = open_range(written, folder)
     with uncollected():
         old, new = _compiled(before.project, after.project)
-        around, _ = _dbt(replace(after.project, root=find_project(folder) or folder), old)
+        around, missing = _dbt(replace(after.project, root=find_project(folder) or folder), old)
         diff = diff_projects(_side(old), _side(new), after.project.config.name, around)
-    return RevisionDiff(before, after, diff, _errors(old), _errors(new))
+    return RevisionDiff(before, after, diff, _errors(old), _errors(new), missing)
 
 
 def _compiled(before: Project, after: Project) -> tuple[CompiledProject, CompiledProject]:

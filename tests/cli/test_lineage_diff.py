@@ -317,3 +317,55 @@ def test_names_cannot_steer_a_terminal(empty):
         ran = empty(*arguments)
         assert "a␛[31m" in ran.out
         assert "\x1b" not in ran.out
+
+
+def test_json_names_each_column_of_the_tables_whose_rows_change(repo):
+    repo.edit("models/paid.strata", "cast(0,", "cast(1,")
+    (change,) = repo("lineage-diff", "HEAD", "--format", "json").document["changes"]
+    assert change["reaches"] == [
+        {
+            "project": "sales",
+            "table": "totals",
+            "column": None,
+            "columns": ["country", "total"],
+            "impact": "rows",
+            "how": "reads paid",
+            "direct": True,
+            "owner": None,
+            "state": "untouched",
+        }
+    ]
+
+
+def test_a_change_reaches_dbt_models_that_read_the_table(repo):
+    report = {
+        "resource_type": "model",
+        "name": "report",
+        "compiled_code": 'select total * 2 as twice from "db"."main"."totals"',
+        "depends_on": {"nodes": ["source.p.strata.totals"]},
+        "meta": {"owner": "board"},
+    }
+    totals = {
+        "resource_type": "source",
+        "name": "totals",
+        "source_name": "strata",
+        "relation_name": '"db"."main"."totals"',
+    }
+    manifest = {
+        "metadata": {"adapter_type": "duckdb"},
+        "nodes": {"model.p.report": report},
+        "sources": {"source.p.strata.totals": totals},
+    }
+    repo.write("dbt_project/target/manifest.json", json.dumps(manifest))
+    repo.edit("models/totals.strata", "sum(amount)", "max(amount)")
+    ran = repo("lineage-diff", "HEAD")
+    assert ran.out.splitlines()[-2:] == [
+        "      → dbt:strata.totals.total  passthrough",
+        "      → dbt:report.twice         derived, further down, owner board",
+    ]
+    assert (ran.code, ran.err) == (0, "")
+    report["compiled_code"] = "select from"
+    repo.write("dbt_project/target/manifest.json", json.dumps(manifest))
+    ran = repo("lineage-diff", "HEAD")
+    assert "rows of dbt:report" in ran.out
+    assert "warning[W030]" in ran.err
