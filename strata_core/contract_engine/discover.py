@@ -34,18 +34,6 @@ class InputKind(StrEnum):
     OPENLINEAGE = "openlineage"
 
 
-GENERATED = frozenset(
-    {
-        InputKind.STRATA,
-        InputKind.DBT_MANIFEST,
-        InputKind.DBT_CATALOG,
-        InputKind.DBT_RUN_RESULTS,
-        InputKind.DLT_SCHEMA,
-        InputKind.OPENLINEAGE,
-    }
-)
-"""Kinds that tools write."""
-
 CONTRACT_FILE = "contract.yaml"
 BY_SUFFIX = (
     (".contract.yaml", InputKind.FRAGMENT),

@@ -18,8 +18,9 @@ from ..planning.git import Tree as GitFiles
 from ..planning.git_revisions import WORKING_TREE, TreeFiles, read_range
 from ..planning.project import project_of
 from .candidate import Candidate
+from .compatibility.changes import ProductChange
 from .compatibility.classify import verdict_of
-from .compatibility.compare import ProductChange, compare
+from .compatibility.compare import compare
 from .compatibility.verdict import Verdict
 from .levels import Levels
 from .pipeline import Checked, Setting, examine, open_setting

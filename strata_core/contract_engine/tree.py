@@ -144,9 +144,10 @@ def _unreadable(path: str, error: OSError) -> Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class _Ignores:
-    """A `.gitignore`: patterns for paths below `folder`, of which `skip` characters stand before the tree's root."""
+    """A `.gitignore` of a folder of the tree, or of one around it: then `above` leads from there to the tree's root."""
 
     folder: str
+    above: str
     spec: GitIgnoreSpec
 
 
@@ -158,7 +159,7 @@ def _ignores_of(folder: Path | str, path: str) -> _Ignores | None:
         return None
     from pathspec import GitIgnoreSpec  # where nothing is ignored it is not needed
 
-    return _Ignores(f"{path}/" if path else "", GitIgnoreSpec.from_lines(text.splitlines()))
+    return _Ignores(f"{path}/" if path else "", "", GitIgnoreSpec.from_lines(text.splitlines()))
 
 
 def _ignores_above(root: Path, folder: str) -> Iterator[_Ignores]:
@@ -174,8 +175,7 @@ def _ignores_above(root: Path, folder: str) -> Iterator[_Ignores]:
     for parent in reversed(above):
         found = _ignores_of(parent, "")
         if found:
-            # Paths below the root are given to it with what leads from the parent to the root before them.
-            yield _Ignores(f"^{root.resolve().relative_to(parent).as_posix()}/", found.spec)
+            yield _Ignores("", f"{root.resolve().relative_to(parent).as_posix()}/", found.spec)
     for depth in range(len(parts)):
         found = _ignores_of(root.joinpath(*parts[:depth]), "/".join(parts[:depth]))
         if found:
@@ -185,8 +185,7 @@ def _ignores_above(root: Path, folder: str) -> Iterator[_Ignores]:
 def _ignored(path: str, ignores: list[_Ignores]) -> bool:
     """Whether git ignores `path`: the deepest file that says anything of it counts."""
     for one in reversed(ignores):
-        below = one.folder[1:] + path if one.folder.startswith("^") else path[len(one.folder) :]
-        said = one.spec.check_file(below).include
+        said = one.spec.check_file(one.above + path[len(one.folder) :]).include
         if said is not None:
             return said
     return False

@@ -10,8 +10,9 @@ import pytest
 
 from strata_core.contract.changes import Impact
 from strata_core.contract_engine.candidate import Candidate
+from strata_core.contract_engine.compatibility.changes import ProductChange
 from strata_core.contract_engine.compatibility.classify import classify
-from strata_core.contract_engine.compatibility.compare import ProductChange, compare
+from strata_core.contract_engine.compatibility.compare import compare
 from strata_core.contract_engine.compatibility.examples import BASE, EXAMPLES
 from strata_core.contract_engine.compatibility.rules import ALL_RULES
 from strata_core.contract_engine.compatibility.verdict import Compatibility, Verdict

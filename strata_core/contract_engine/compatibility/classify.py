@@ -14,7 +14,7 @@ from ..authored import Approval, AuthoredContract
 from ..authored import Compatibility as Told
 from ..candidate import Candidate
 from ..promotions import Promotion
-from .compare import ProductChange, changes_of
+from .changes import ProductChange, changes_of
 from .verdict import Compatibility, Verdict
 
 _SHOWN = 12

@@ -10,7 +10,7 @@ from ...diagnostics import Diagnostic
 from ...frozen import dataclass
 
 if TYPE_CHECKING:
-    from .compare import ProductChange
+    from .changes import ProductChange
 
 
 class Verdict(StrEnum):

@@ -10,7 +10,7 @@ from ...contract.changes import Impact
 from ...frozen import replace
 from ..candidate import Candidate
 from ..collate import Collated
-from ..compatibility.compare import ProductChange
+from ..compatibility.changes import ProductChange
 from ..parse.parsed import Parsed
 from .references import split_ref
 
