@@ -21,7 +21,7 @@ from .fn.expansion import Evaluated, expand
 from .occurrences import Columns, Found, Kind, Occurrence, Symbol, nodes_of, occurrences
 from .order import order, reads
 
-NO_CALLS: Mapping[int, Evaluated] = MappingProxyType({})
+NO_CALLS: Mapping[Span, Evaluated] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Index:
 
 
 def build_index(
-    modules: Sequence[ast.Module], before: Index | None = None, calls: Mapping[int, Evaluated] = NO_CALLS
+    modules: Sequence[ast.Module], before: Index | None = None, calls: Mapping[Span, Evaluated] = NO_CALLS
 ) -> Index:
     """The names of `modules`; what did not change is taken over from the index `before`, and what calls of compile-time
     functions gave from `calls`."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
 from ..contract.model import TableContract
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, Span
 from ..frozen import dataclass, field
 from ..language import ast
 from ..relation.extern import Extern
@@ -97,7 +97,7 @@ def recall(
 @dataclass(frozen=True, slots=True)
 class Memory:
     """The results of a compilation, by name; `tables` are sources and models as they were read, `calls` those
-    of compile-time functions by their identity."""
+    of compile-time functions by their place."""
 
     domains: Mapping[str, ValueType] = field(default_factory=dict)
     contracts: Mapping[str, Kept[tuple[TableContract, tuple[Diagnostic, ...]]]] = field(default_factory=dict)
@@ -106,5 +106,5 @@ class Memory:
     tables: Mapping[str, Table] = field(default_factory=dict)
     models: Mapping[str, Kept[Outcome]] = field(default_factory=dict)
     tests: tuple[Kept[tuple[Tests, tuple[Diagnostic, ...]]], ...] = ()
-    calls: Mapping[int, Evaluated] = field(default_factory=dict)
+    calls: Mapping[Span, Evaluated] = field(default_factory=dict)
     externs: Mapping[str, Extern] = field(default_factory=dict)

@@ -47,26 +47,30 @@ class Evaluated:
     cost: Cost
 
     def holds(self, call: ast.Call, declarations: tuple[object, ...]) -> bool:
-        """Whether it came from these very objects."""
-        same = len(declarations) == len(self.declarations) and self.call is call
-        return same and all(a is b for a, b in zip(declarations, self.declarations, strict=True))
+        """Whether it came from these, or from what stood at the same places and said the same. What was wrong with
+        names may be right by now."""
+        settled = self.instances is not None or bool(self.diagnostics)
+        if not settled or any(d.code != "E042" for d in self.diagnostics):
+            return False
+        now, then = (call, *declarations), (self.call, *self.declarations)
+        return len(now) == len(then) and all(a is b or a == b for a, b in zip(now, then, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The modules, the origin of each generated model by its name, what each call gave, by its identity, and the names
-    of all functions."""
+    """The modules, the origin of each generated model by its name, what each call gave, by its place, and the names of
+    all functions."""
 
     modules: tuple[ast.Module, ...]
     origins: Mapping[str, Origin]
-    calls: Mapping[int, Evaluated]
+    calls: Mapping[Span, Evaluated]
     functions: frozenset[str] = frozenset()
 
 
-def expand(modules: Sequence[ast.Module], before: Mapping[int, Evaluated], report: Report) -> Expansion:
+def expand(modules: Sequence[ast.Module], before: Mapping[Span, Evaluated], report: Report) -> Expansion:
     """Replace the calls of compile-time functions by their models. Linear in what is declared and generated.
 
-    A call that was evaluated `before`, of the same declarations, gives the very same models.
+    A call that was evaluated `before`, of equal declarations, gives the very same models.
     """
     if not any(_is_compile_time(d) for m in modules for d in m.declarations):
         return Expansion(tuple(modules), {}, {})

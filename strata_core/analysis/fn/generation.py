@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...diagnostics import Diagnostic, Related, Report, Severity, has_errors
+from ...diagnostics import Diagnostic, Related, Report, Severity, Span, has_errors
 from ...frozen import replace
 from ...language import ast
 from ...language.ast.parts import children
@@ -22,7 +22,7 @@ from .types import MODEL, ListOf, Type
 from .values import Instance, Value
 
 
-def generate(modules: Sequence[ast.Module], before: Mapping[int, Evaluated], report: Report) -> Expansion:
+def generate(modules: Sequence[ast.Module], before: Mapping[Span, Evaluated], report: Report) -> Expansion:
     """Replace the calls in `modules` by their models; see `expansion.expand`."""
     fns = [d for m in modules for d in m.declarations if isinstance(d, ast.Fn)]
     broken = frozenset(b.name.text for b in _broken(modules) if b.word == "fn")
@@ -108,7 +108,7 @@ class _Generation:
         known: Known,
         called_by: Mapping[str, frozenset[str]],
         domains: tuple[object, ...],
-        before: Mapping[int, Evaluated],
+        before: Mapping[Span, Evaluated],
         tables: dict[str, ast.Name],
     ) -> None:
         self.known = known
@@ -117,7 +117,7 @@ class _Generation:
         self.before = before
         self.tables = tables
         self.run = Run({}, Budget())
-        self.evaluated: dict[int, Evaluated] = {}
+        self.evaluated: dict[Span, Evaluated] = {}
         self.models: dict[str, ast.Model] = {}
         self.origins: dict[str, Origin] = {}
         self.failed = False
@@ -151,13 +151,13 @@ class _Generation:
             pending += fresh
         functions = self.known.functions
         declarations = (*self.domains, *(functions[name].declared for name in reached if name in functions))
-        one = self.before.get(id(call))
+        one = self.before.get(call.span)
         budget = self.run.budget
         if one is not None and one.holds(call, declarations) and (one.left == budget.left or budget.affords(one.cost)):
             budget.pay(one.cost)
         else:
             one = self.evaluate(call, declarations, reached)
-        self.evaluated[id(call)] = one
+        self.evaluated[call.span] = one
         for diagnostic in one.diagnostics:
             self.known.report(diagnostic)
         self.failed = self.failed or one.instances is None
