@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from pathlib import Path
 
@@ -31,6 +32,7 @@ def check_command(project: Project, path: Path | None, explain: str | None, form
 
         return explain_model(project, explain, as_json=format_ == "json")
     started = time.perf_counter()
+    gc.disable()  # the process ends with this check: what is left goes with it
     with Progress(f"checking {plural(len(project.files), 'file')}", quiet=format_ != "text"):
         found = findings(project)
     diagnostics = found.diagnostics if path is None else within(found.diagnostics, path, project)

@@ -22,7 +22,7 @@ def parse(tokens: Sequence[Token], tables: Tables, act: Callable[[str, list[Any]
     """
     actions, steps, landings = tables.actions, tables.steps, tables.landings
     end_kind = tables.kinds.index("$END")
-    kinds = [token.kind for token in tokens]
+    kinds = [token[0] for token in tokens]
     kinds.append(end_kind)
     states: list[int] = [tables.start]
     starts: list[int] = [tokens[0].start]

@@ -233,7 +233,8 @@ def _part(chunk: Chunk, lines: Lines, tables: Tables) -> Part:
     found: list[Diagnostic] = []
     add = found.append
     node: ast.Declaration | None = None
-    wrong = next((i for i, token in enumerate(chunk.tokens) if token.kind == ERROR), None)
+    kinds = [token[0] for token in chunk.tokens]
+    wrong = kinds.index(ERROR) if ERROR in kinds else None
     if wrong is not None:
         found.append(lexical_error(chunk.tokens, wrong, lines))
     elif chunk.too_deep is not None:

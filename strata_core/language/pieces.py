@@ -90,7 +90,8 @@ def _stretches(text: str, tables: Tables) -> Iterator[tuple[int, int, str]]:
 
 def _closed(tokens: Sequence[Token], following: str, tables: Tables) -> bool:
     """Whether the tokens of some lines do not depend on the lines that follow. A model may be a value that is due."""
-    if any(token.kind == ERROR and token.text.startswith(('"', "/*")) for token in tokens):
+    faulty = ERROR in [token[0] for token in tokens]
+    if faulty and any(token.kind == ERROR and token.text.startswith(('"', "/*")) for token in tokens):
         return False
     end = len(tokens) - 1
     within = following == "model" and end > 1 and value_is_due(tokens, end, 1)
