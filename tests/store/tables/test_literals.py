@@ -1,0 +1,99 @@
+"""Instants, days and durations as they are written, in the right zone."""
+
+from __future__ import annotations
+
+import datetime as dt
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strata_core.store.instant import spell
+from strata_core.store.tables.bounds import Bounds
+from strata_core.store.tables.literals import Bound, bound, duration, instant, start_of_day
+
+ZONES = [
+    "UTC",
+    "America/New_York",
+    "America/Sao_Paulo",
+    "Asia/Kolkata",
+    "Pacific/Apia",
+    "Africa/Cairo",
+    "Europe/London",
+]
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("2014-05-01T00:00:00Z", "2014-05-01T00:00:00.000000000Z"),
+        ("2014-05-01T00:00Z", "2014-05-01T00:00:00.000000000Z"),
+        ("2014-05-01 09:30:00.123456789+05:30", "2014-05-01T04:00:00.123456789Z"),
+        ("2014-05-01T00:00:00.5", "2014-05-01T00:00:00.500000000Z"),
+        ("1969-12-31T23:59:59.999999999z", "1969-12-31T23:59:59.999999999Z"),
+        (" 2014-05-01T00:00:00-04:00 ", "2014-05-01T04:00:00.000000000Z"),
+    ],
+)
+def test_instants_are_read_to_the_nanosecond(text: str, told: str) -> None:
+    assert spell(instant(text)) == told
+    assert bound(text) == Bound(instant(text), True)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "2014-5-1",
+        "20140501",
+        "2014-05-01T",
+        "2014-05-01T24:00:00Z",
+        "2014-05-01T00:00:00.1234567890Z",
+        "\uff12\uff10\uff11\uff14-05-01",
+        "now",
+        "2300-01-01T00:00:00Z",
+    ],
+)
+def test_what_is_no_instant_is_refused(bad: str) -> None:
+    with pytest.raises(ValueError, match=r"give|outside"):
+        bound(bad)
+
+
+@given(st.dates(dt.date(1900, 1, 1), dt.date(2200, 1, 1)), st.sampled_from(ZONES))
+def test_the_start_of_a_day_is_the_first_instant_that_its_zone_calls_so(day: dt.date, zone: str) -> None:
+    """Also where midnight is skipped, comes twice, or the whole day is (Apia has no 2011-12-30)."""
+    found = EPOCH + dt.timedelta(microseconds=start_of_day(day, zone) // 1000)
+    before = found - dt.timedelta(microseconds=1)
+    assert found.astimezone(ZoneInfo(zone)).date() >= day
+    assert before.astimezone(ZoneInfo(zone)).date() < day
+
+
+@given(st.dates(dt.date(1900, 1, 1), dt.date(2200, 1, 1)), st.sampled_from(ZONES))
+def test_a_date_is_everything_before_the_next_one_starts(day: dt.date, zone: str) -> None:
+    asked = bound(day, zone)
+    assert asked == bound(day.isoformat(), zone)
+    assert (asked.inclusive, asked.at) == (False, start_of_day(day + dt.timedelta(days=1), zone))
+    assert asked.last == asked.at - 1
+
+
+@given(st.integers(-(2**60), 2**60), st.booleans(), st.integers(-(2**60), 2**60), st.booleans())
+def test_an_echo_tells_the_same_bounds_whatever_the_flag(a: int, a_in: bool, b: int, b_in: bool) -> None:
+    told = Bounds(as_of=Bound(a, a_in), available_as_of=Bound(b, b_in)).echo()
+    assert told is not None
+    for name, asked in (("as_of", Bound(a, a_in)), ("available_as_of", Bound(b, b_in))):
+        assert Bound(instant(str(told[name])), bool(told["inclusive"])).last == asked.last
+
+
+@pytest.mark.parametrize(
+    ("text", "nanoseconds"),
+    [
+        ("1ns", 1),
+        ("2us", 2_000),
+        ("90m", 5_400 * 10**9),
+        ("36h", 129_600 * 10**9),
+        ("7d", 604_800 * 10**9),
+        ("2w", 1_209_600 * 10**9),
+    ],
+)
+def test_durations(text: str, nanoseconds: int) -> None:
+    assert duration(text) == nanoseconds
