@@ -152,6 +152,11 @@ def test_e023_functions_and_parameters_that_are_given_twice():
     assert said("fn f(a: Int, a: Int) -> Int 1")[:3] == ("E023", "a", "the parameter `a` is given twice")
 
 
+def test_e023_a_function_of_engines_has_the_name():
+    extern = 'extern fn f(s: string) -> string deterministic { duckdb: "upper($s)" }\n'
+    assert said(f"{extern}fn f() -> Int 1")[:3] == ("E023", "f", "the function `f` is given twice")
+
+
 def test_a_fault_of_a_function_is_told_once_however_often_it_is_called():
     text = "fn f(n: Int) -> List<Model> { g(n) }\nfn g(n: Int) -> List<Model> { nix }\nf(1)\nf(2)\nf(3)"
     assert [d.code for d in found(text)] == ["E040"]

@@ -24,7 +24,7 @@ def functions(text: str) -> Run:
     parsed = parse_module(text, "m.strata")
     assert parsed.diagnostics == ()
     fns = [d for d in parsed.module.declarations if isinstance(d, ast.Fn)]
-    return Run(signatures(fns, {}, lambda d: None), Budget())
+    return Run(signatures(fns, {}, {}, lambda d: None), Budget())
 
 
 def value(text: str, scope: dict[str, Value] | None = None) -> Value:

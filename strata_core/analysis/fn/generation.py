@@ -28,7 +28,8 @@ def generate(modules: Sequence[ast.Module], before: Mapping[Span, Evaluated], re
     broken = frozenset(b.name.text for b in _broken(modules) if b.word == "fn")
     found: list[Diagnostic] = []
     domains = _domains(modules)
-    known = Known(signatures(fns, domains, found.append), broken, found.append)
+    externs = {d.name.text: d.name for m in modules for d in m.declarations if isinstance(d, ast.Extern)}
+    known = Known(signatures(fns, domains, externs, found.append), broken, found.append)
     generation = _Generation(known, _called_by(known.functions), tuple(domains.values()), before, _tables(modules))
     generation.check(found)
     calls = [call for m in modules for d in m.declarations for call in calls_of(d)]

@@ -28,8 +28,10 @@ class Signature:
         return f"{self.declared.name}({parameters})"
 
 
-def signatures(declared: Iterable[ast.Fn], domains: Mapping[str, ast.TypeExpr], report: Report) -> dict[str, Signature]:
-    """The functions by name. E023 for the second of two, and for one that the catalog has."""
+def signatures(
+    declared: Iterable[ast.Fn], domains: Mapping[str, ast.TypeExpr], externs: Mapping[str, ast.Name], report: Report
+) -> dict[str, Signature]:
+    """The functions by name. E023 for the second of two, and for one that the catalog has, or engines (`externs`)."""
     found: dict[str, Signature] = {}
     for fn in declared:
         name = fn.name.text
@@ -37,7 +39,9 @@ def signatures(declared: Iterable[ast.Fn], domains: Mapping[str, ast.TypeExpr], 
             first = found[name].declared.name.span
             report(duplicate("the function", fn.name, first, "rename one of the two"))
             continue
-        if name in CALLABLE or name in BUILTINS:
+        if name in externs:
+            report(duplicate("the function", fn.name, externs[name].span, "rename one of the two"))
+        elif name in CALLABLE or name in BUILTINS:
             message = f"`{name}` is a function of the language"
             report(Diagnostic("E023", message, fn.name.span, fix="give this one another name"))
         parameters: dict[str, Type | None] = {}
