@@ -41,9 +41,10 @@ def apply_command(
 ) -> int:
     """Compute what is stale, pin it and publish it in one step.
 
-    MODELS limits the apply to these and the stale models that they read. When a candidate violates its contract
-    nothing of it is published: the last-known-good stays live, and the exit code is 3. Nothing runs where it would
-    break another project that shares the store: the exit code is 1.
+    MODELS limits the apply to these and the stale models that they read. Without MODELS it is for what the pipelines of
+    the environment name, or for all. When a candidate violates its contract nothing of it is published: the
+    last-known-good stays live, and the exit code is 3. Nothing runs where it would break another project that shares
+    the store: the exit code is 1.
     """
     from ..contract_engine.approvals import approvals
     from ..planning.apply import apply_plan

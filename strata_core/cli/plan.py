@@ -46,8 +46,9 @@ def plan_command(
     """Show which models are stale, and why: own change, contract change, upstream change, data change, missing.
 
     Of each it tells what an apply will take (an artifact that exists is reused), what changes for its readers, and whom
-    that reaches. MODELS limits the plan to these and the stale models that they read. The exit code is 1 where it would
-    break another project that shares the store, and 4 where a file that a stale model reads is missing.
+    that reaches. MODELS limits the plan to these and the stale models that they read. Without MODELS it is for what
+    the pipelines of the environment name, or for all. The exit code is 1 where it would break another project that
+    shares the store, and 4 where a file that a stale model reads is missing.
     """
     from ..contract_engine.approvals import approvals
     from ..planning.forecast import forecast
