@@ -9,7 +9,7 @@ from ..contract.changes import RULES, Aspect, Change, ChangeRule, Direction, com
 from ..contract.model import TableContract
 from ..contract.published import published_contract
 from ..relation.derivation import Derivation, Step, StepKind, derivation, order_identity
-from ..relation.spelling import shortened, spelled_expression, spelled_output
+from ..relation.spelling import contrasted, spelled_expression, spelled_output
 from .matching import Declared, Names, Pair
 from .rules import MEANINGS, STEPS, Meaning
 
@@ -123,7 +123,8 @@ def _computed(
         origins_before = {(o.node, o.column) for o in old.written.schema[name].origins}
         origins_after = {names.before(o.node, o.column) for o in new.written.schema[now].origins}
         rule = MEANINGS[Meaning.VALUE if origins_before == origins_after else Meaning.ORIGIN]
-        yield _of(pair, rule, name, spelled_output(old.relation, name), spelled_output(new.relation, now))
+        told = contrasted(spelled_output(old.relation, name), spelled_output(new.relation, now))
+        yield _of(pair, rule, name, *told)
 
 
 def _possible(pair: Pair, old: CompiledModel, new: CompiledModel) -> Iterator[Change]:
@@ -150,7 +151,8 @@ def _rows(pair: Pair, before: Derivation, after: Derivation) -> Iterator[Change]
     come = [s for s in after.steps if s.identity not in known_before]
     kinds = [k for k in StepKind if any(s.kind is k for s in (*gone, *come))]
     for kind in kinds:
-        yield _of(pair, STEPS[kind], None, *(_steps(s for s in steps if s.kind is kind) for steps in (gone, come)))
+        told = (_steps(s for s in steps if s.kind is kind) for steps in (gone, come))
+        yield _of(pair, STEPS[kind], None, *contrasted(*told))
     if not kinds:
         yield _of(pair, MEANINGS[Meaning.ROWS], None)
 
@@ -158,7 +160,7 @@ def _rows(pair: Pair, before: Derivation, after: Derivation) -> Iterator[Change]
 def _steps(steps: Iterable[Step]) -> str | None:
     """Steps of one kind, as people read them."""
     found = [" ".join(filter(None, (s.word, ", ".join(map(spelled_expression, s.exprs))))) for s in steps]
-    return shortened("; ".join(sorted(found))) if found else None
+    return "; ".join(sorted(found)) or None
 
 
 def _proven(pair: Pair, old: CompiledModel, new: CompiledModel) -> Iterator[Change]:

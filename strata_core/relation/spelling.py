@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 
 from ..types import widens
 from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, ExternCall, Literal, SortKey, WindowCall, uncoerced
+from .form import flat
 from .nodes import Aggregate, Expand, Filter, Join, Limit, Project, Relation, Scan, SetOperation, Sort, Window
 
-MOST = 160
+MOST, CONTEXT = 160, 30
+"""As many characters of a spelling are shown, and of what both sides share before they differ."""
 _INFIX: Mapping[str, str] = {
     "add": "+",
     "subtract": "-",
@@ -30,14 +32,22 @@ _INFIX: Mapping[str, str] = {
 }
 
 
-def spelled_output(relation: Relation, name: str) -> str:
-    """The expression of the output `name`, cut where it is long."""
-    return shortened(_output(relation, name))
+def contrasted(before: str | None, after: str | None) -> tuple[str | None, str | None]:
+    """Two spellings, cut where they are long, so that what differs stands in both.
+
+    >>> contrasted("a" * 500 + "b", "a" * 500 + "c")[0] == "…" + "a" * 30 + "b"
+    True
+    """
+    if before is None or after is None:
+        return before and _cut(before, 0), after and _cut(after, 0)
+    pairs = zip(before, after, strict=False)
+    same = next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(before), len(after)))
+    start = same - CONTEXT if same > CONTEXT and max(len(before), len(after)) > MOST else 0
+    return _cut(before, start), _cut(after, start)
 
 
-def shortened(text: str) -> str:
-    """`text`, cut where it is long."""
-    return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
+def _cut(text: str, start: int) -> str:
+    return f"{'…' if start else ''}{text[start : start + MOST]}{'…' if len(text) > start + MOST else ''}"
 
 
 def spelled_expression(expr: Expr) -> str:
@@ -59,6 +69,8 @@ def spelled_expression(expr: Expr) -> str:
             return f'{"try_cast" if expr.safe else "cast"}({operand}, "{expr.inferred.type}")'
         case ExternCall(function=extern):
             return f"extern {extern.name}({_listed(expr.args)})"
+        case Call(function="and" | "or" | "concat_op" as function):
+            return f" {_INFIX[function]} ".join(map(_operand, flat(expr, function)))
         case Call(function=function, args=(_, _)) if function in _INFIX:
             left, right = uncoerced(function, expr.args)
             return f"{_operand(left)} {_INFIX[function]} {_operand(right)}"
@@ -72,7 +84,8 @@ def spelled_expression(expr: Expr) -> str:
             return f"{expr.function}({_listed(uncoerced(expr.function, expr.args))})"
 
 
-def _output(relation: Relation, name: str) -> str:
+def spelled_output(relation: Relation, name: str) -> str:
+    """The expression of the output `name`; of a column that passes through, the column upstream."""
     while True:
         match relation:
             case Project():
@@ -99,7 +112,7 @@ def _output(relation: Relation, name: str) -> str:
             case Join():
                 relation = relation.left if name in relation.left.schema else relation.right
             case SetOperation():
-                return f"{_output(relation.left, name)} {relation.kind} {_output(relation.right, name)}"
+                return f"{spelled_output(relation.left, name)} {relation.kind} {spelled_output(relation.right, name)}"
             case Scan():
                 return f"{relation.table}.{name}"
 
