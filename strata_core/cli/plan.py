@@ -48,10 +48,11 @@ def plan_command(
     Of each it tells what an apply will take (an artifact that exists is reused), what changes for its readers, and whom
     that reaches. MODELS limits the plan to these and the stale models that they read. Without MODELS it is for what
     the pipelines of the environment name, or for all. The exit code is 1 where it would break another project that
-    shares the store, and 4 where a file that a stale model reads is missing.
+    shares the store, and 4 where a file that a stale model reads is missing, or lacks what is declared of it.
     """
     from ..contract_engine.approvals import approvals
     from ..planning.forecast import forecast
+    from ..planning.moved_sources import moved_sources
     from ..planning.workspace import open_workspace
 
     with Progress("looking at files", quiet=format_ == "json"):
@@ -60,8 +61,10 @@ def plan_command(
             models or None, force=force, full_refresh=full_refresh, approvals=partial(approvals, project.root)
         )
         forecasts = forecast(workspace, plan) if plan.stale else {}
+        moved = moved_sources(workspace, plan)
     read = {name for planned in plan.stale for name in planned.inputs}
     missing = [d for name, problem in workspace.missing.items() if name in read for d in problem.diagnostics]
+    missing += moved
     if format_ == "json":
         click.echo(json.dumps(as_json(plan, forecasts), indent=2))
     else:
