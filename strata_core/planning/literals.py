@@ -11,6 +11,7 @@ from ..types.texts import text_of
 def spelled(value: object) -> str:
     """A value as a cell.
 
+    >>> import decimal
     >>> spelled(None), spelled("a|b"), spelled([1, None]), spelled({"a": decimal.Decimal("1.50")})
     ('none', '"a|b"', '[1, none]', '{a: 1.50}')
     """
