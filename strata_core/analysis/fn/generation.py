@@ -118,6 +118,7 @@ class _Generation:
         self.before = before
         self.tables = tables
         self.run = Run({}, Budget())
+        self.reached: dict[frozenset[str], tuple[Signature, ...]] = {}
         self.evaluated: dict[Span, Evaluated] = {}
         self.models: dict[str, ast.Model] = {}
         self.origins: dict[str, Origin] = {}
@@ -144,14 +145,11 @@ class _Generation:
 
     def models_of(self, call: ast.Call) -> tuple[Instance, ...]:
         """The models that a call gives; none where something was reported of it."""
-        reached = dict.fromkeys(_called(call))
-        pending = list(reached)
-        for name in pending:
-            fresh = [other for other in sorted(self.called_by.get(name, ())) if other not in reached]
-            reached |= dict.fromkeys(fresh)
-            pending += fresh
-        functions = self.known.functions
-        declarations = (*self.domains, *(functions[name].declared for name in reached if name in functions))
+        named = frozenset(_called(call))
+        if named not in self.reached:
+            self.reached[named] = self.reached_from(named)
+        reached = self.reached[named]
+        declarations = (self.domains, *(signature.declared for signature in reached))
         one = self.before.get(call.span)
         budget = self.run.budget
         if one is not None and one.holds(call, declarations) and (one.left == budget.left or budget.affords(one.cost)):
@@ -164,7 +162,17 @@ class _Generation:
         self.failed = self.failed or one.instances is None
         return one.instances or ()
 
-    def evaluate(self, call: ast.Call, declarations: tuple[object, ...], reached: Iterable[str]) -> Evaluated:
+    def reached_from(self, names: frozenset[str]) -> tuple[Signature, ...]:
+        """The functions of these names, and all that they call, directly or not."""
+        reached = dict.fromkeys(sorted(names))
+        pending = list(reached)
+        for name in pending:
+            fresh = [other for other in sorted(self.called_by.get(name, ())) if other not in reached]
+            reached |= dict.fromkeys(fresh)
+            pending += fresh
+        return tuple(self.known.functions[name] for name in reached if name in self.known.functions)
+
+    def evaluate(self, call: ast.Call, declarations: tuple[object, ...], reached: Iterable[Signature]) -> Evaluated:
         """Check the call and evaluate it, if all that it reaches is sound."""
         found: list[Diagnostic] = []
         type_ = infer(call, {}, replace(self.known, report=found.append))
@@ -172,7 +180,7 @@ class _Generation:
             message = f"`{call.function}` gives {type_}, and only models can be added"
             fix = "call a function that gives a Model or a List<Model>"
             found.append(Diagnostic("E041", message, call.span, fix=fix))
-        sound = all(name in self.run.functions for name in reached if name in self.known.functions)
+        sound = all(signature.declared.name.text in self.run.functions for signature in reached)
         instances = None
         before = self.run.budget.left
         if type_ is not None and not has_errors(found) and sound and not self.run.budget.exhausted:
