@@ -174,13 +174,22 @@ def _in_threads(
 
 def digest_of(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> str:
     """The content digest that `write_parts` would give these rows."""
+    told: list[str] = []
+    for _ in digesting(schema, batches, told):
+        pass
+    return told[0]
+
+
+def digesting(schema: pa.Schema, batches: Iterable[pa.RecordBatch], told: list[str]) -> Iterator[pa.RecordBatch]:
+    """`batches` with the types kept, on their way; at their end their content digest is put into `told`."""
     stored = stored_schema(schema)
     rows = 0
     blocks: list[tuple[bytes, ...]] = []
     for block in _blocks(stored, batches):
         rows += block.num_rows
         blocks.extend(_digest(stored, [block]).blocks)
-    return digest.combine(stored, blocks, rows)[0]
+        yield block
+    told.append(digest.combine(stored, blocks, rows)[0])
 
 
 def _blocks(stored: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

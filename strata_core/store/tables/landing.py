@@ -145,19 +145,16 @@ class _Attempt:
         made = (*injected_columns(self.declared), self.declared.available_column)
         names = [n for n in merged.names if n in came.schema.names or n in made]
         target = pa.schema([merged.field(name) for name in names])
-        rows = self._rows(came, target)
+        told: list[str] = []  # the digest of the rows as they came, where they are kept otherwise
+        as_they_came = target.names == came.schema.names and target.types == came.schema.types
+        rows = self._rows(came if as_they_came else _digested(came, told), target)
         if self.declared.is_vintage:
-            arrived = pa.Table.from_batches(rows, target)
-            digested = writer.digest_of(target, arrived.to_batches())
-            if earlier and (found := self._landed(earlier)) is not None:
-                return self._same(found, digested)
-            return self._vintages(arrived, digested, merged)
+            return self._vintages(pa.Table.from_batches(rows, target), told, earlier, merged)
         staged = self._stage(target, rows)
+        arrived = told[0] if told else staged.written.digest
         try:
-            if earlier and (found := self._landed(earlier)) is not None:
-                run = self._same(found, staged.written.digest)
-            else:
-                run = self._commit(staged, merged)
+            found = self._landed(earlier)
+            run = self._commit(staged, merged, arrived) if found is None else self._same(found, arrived)
         except BaseException:
             self._discard(staged)
             raise
@@ -165,8 +162,11 @@ class _Attempt:
             self._discard(staged)
         return run
 
-    def _vintages(self, arrived: pa.Table, digested: str, merged: pa.Schema) -> Run:
+    def _vintages(self, arrived: pa.Table, told: list[str], earlier: tuple[str, ...], merged: pa.Schema) -> Run:
         """Lands what restates (Seed 1 *vintage-hash*); judged anew when another landing came between."""
+        digested = told[0] if told else writer.digest_of(arrived.schema, arrived.to_batches())
+        if (landed := self._landed(earlier)) is not None:
+            return self._same(landed, digested)
         attempt, decoded = self, 0
         staged: _Staged | None = None
         before = np.zeros(0, dtype=bool)
@@ -211,16 +211,16 @@ class _Attempt:
             raise
         return _Staged(folder, written, ranges.found())
 
-    def _commit(self, staged: _Staged, merged: pa.Schema) -> Run:
+    def _commit(self, staged: _Staged, merged: pa.Schema, arrived: str) -> Run:
         """Commits on the newest entry, whoever commits beside."""
         attempt = self
         while True:
             try:
-                return attempt._try(staged, merged, staged.written.digest)
+                return attempt._try(staged, merged, arrived)
             except LogConflictError:
                 found, moved = attempt._moved(attempt.head)
                 if found is not None:
-                    return attempt._same(found, staged.written.digest)
+                    return attempt._same(found, arrived)
                 merged = attempt._merged_on(moved, staged.written.schema)
                 attempt = replace(attempt, head=moved)
 
@@ -296,6 +296,8 @@ class _Attempt:
 
         It is looked for from where the oldest attempt started; one that was killed before it said so may be any.
         """
+        if not attempts:
+            return None
         return self._among(
             min(_started_from(self.history, self._parent / a) for a in attempts), self.history.head().number
         )
@@ -314,6 +316,20 @@ class _Attempt:
             message = f"table {table}: run {self.run_id} has landed before (commit {number}) with other rows"
             raise StoreError("StoreRunConflict", table, message, "land other rows under another run id")
         return Run(self.run_id, number, entry.at, commit.rows, repeated=True)
+
+
+def _digested(came: Arrival, told: list[str]) -> Arrival:
+    """`came`, digested on its way: a run id that comes again with the same rows is known, whatever has become of the
+    table's types since. A column of nulls without a type counts as text."""
+    fields = [pa.field(f.name, pa.string()) if pa.types.is_null(f.type) else f for f in came.schema]
+    schema = pa.schema(fields)
+
+    def typed() -> Iterator[pa.RecordBatch]:
+        for batch in came.batches:
+            columns = [c.cast(pa.string()) if pa.types.is_null(c.type) else c for c in batch.columns]
+            yield pa.RecordBatch.from_arrays(columns, batch.schema.names)
+
+    return Arrival(schema, writer.digesting(schema, typed(), told))
 
 
 def _column(

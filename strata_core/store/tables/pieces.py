@@ -27,6 +27,8 @@ from .frontier import Frontier
 from .history import History
 
 INSTANT = pa.timestamp("ns", "UTC")
+FEW_ROWS = 32_768
+"""Rows of a row group up to which handing columns to threads costs more than decoding them."""
 BOOKKEEPING_SCHEMA = pa.schema(
     [(INGESTED_AT, INSTANT), (RUN_ID, pa.string()), (ROW_SEQ, pa.int64()), (COMMIT_SEQ, pa.int64())]
 )
@@ -109,10 +111,10 @@ class Piece:
             raise StrataError(Diagnostic("E094", message, fix=fix)) from cause
 
     def _decoded(self, file: pq.ParquetFile, group: int, stored: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        rows = self.footer.row_group(group).num_rows
         if stored:
-            yield from file.iter_batches(BLOCK_ROWS, [group], columns=stored)
+            yield from file.iter_batches(BLOCK_ROWS, [group], columns=stored, use_threads=rows > FEW_ROWS)
         else:  # only what the log says is asked for
-            rows = self.footer.row_group(group).num_rows
             yield pa.RecordBatch.from_struct_array(pa.array([{}] * rows, pa.struct([])))
 
     def _complete(self, batch: pa.RecordBatch, at: int, target: pa.Schema) -> pa.RecordBatch:

@@ -70,8 +70,9 @@ class Condition:
             return ref(relation, resolved)
 
         expr = predicate(node, Context(column, {}, found.append, "a condition over rows"))
-        if found or expr is None:
-            first = found[0] if found else None
+        errors = [d for d in found if d.blocks]  # a lint is for those who write models
+        if errors or expr is None:
+            first = errors[0] if errors else None
             raise _invalid(table, text, first.message if first else "it has no type", first.fix if first else None)
         _check(table, text, expr)
         return cls(expr, frozenset(used))

@@ -220,6 +220,16 @@ def test_a_run_id_lands_once_however_often_it_is_tried(world: World) -> None:
     assert len(list((world.root / "tables/t/data/runs/2026-01-01").glob("*/part-*"))) == 1
 
 
+def test_a_run_id_lands_once_also_after_a_column_has_widened(world: World) -> None:
+    table = world.declare(KEYED)
+    data = rows({"v": pa.int64(), "k": pa.string(), "n": pa.null()}, (1, "a", None))
+    table.land(rows({"k": pa.string(), "n": pa.int64()}, ("z", 1)))
+    table.land(data, run_id="r")
+    table.land(rows({"k": pa.string(), "v": pa.float64()}, ("b", 0.5)))
+    assert table.land(data, run_id="r").repeated
+    refused("StoreRunConflict", lambda: table.land(data.slice(0, 0), run_id="r"))
+
+
 def test_a_run_id_lands_once_when_two_land_it_at_the_same_time(world: World) -> None:
     table, other = world.declare(KEYED), world.reopened().tables.table("t")
     data = rows({"k": pa.string(), "v": pa.int64()}, ("a", 1))
