@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from ..diagnostics import Diagnostic, Related, Report, Severity, Span
@@ -23,13 +24,14 @@ from .shapes import valid
 _SHOWN = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Collated:
-    """The candidates by id, and what was found while merging."""
+    """The candidates, and what was found while merging."""
 
     candidates: tuple[Candidate, ...]
     diagnostics: tuple[Diagnostic, ...]
 
+    @cached_property
     def by_id(self) -> Mapping[str, Candidate]:
         """The candidates by their products' ids."""
         return {c.id: c for c in self.candidates}
@@ -230,7 +232,8 @@ def _candidate(
         for asset, facts in generated
         if facts.kind in _KINDS.get(kinds.get(asset, ""), ()) or (facts.kind == "table" and not facts.compiled)
     ]
-    known = [(asset, _as_authored(facts, document, asset)) for asset, facts in known]
+    columns = {a["id"]: a.get("columns") for a in _assets(document)}
+    known = [(asset, _as_authored(facts, columns.get(asset))) for asset, facts in known]
     parts = [Part(Tier.CANONICAL, document, (), document.data), *product.parts]
     parts += [part for asset, facts in known for part in _generated_parts(asset, facts, id_, owners)]
     merge = Merge(document.file, report)
@@ -241,9 +244,8 @@ def _candidate(
     return Candidate(document.file, id_, data, merge.provenance, valid(data, AUTHORED), tuple(edits), inputs)
 
 
-def _as_authored(facts: GeneratedAsset, document: Document, asset: str) -> GeneratedAsset:
+def _as_authored(facts: GeneratedAsset, columns: Any) -> GeneratedAsset:
     """A warehouse folds the case of names as it likes: its columns take the spelling of the contract."""
-    columns = next((a.get("columns") for a in _assets(document) if a["id"] == asset), None)
     names = [c["name"] for c in columns or () if isinstance(c, dict) and isinstance(c.get("name"), str)]
     folded = {name.casefold(): name for name in names}
     if facts.compiled or len(folded) != len(names):

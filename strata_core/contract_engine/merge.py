@@ -69,6 +69,12 @@ class Merge:
 
     def scalar(self, rule: MergeRule, path: Path, parts: Sequence[Part]) -> Any:
         """The value that counts most; the others must agree with it."""
+        if len(parts) == 1:  # most values are said once
+            (only,) = parts
+            if only.tier not in rule.fill:
+                return None
+            self.note(path, only)
+            return only.value
         ranked = sorted(parts, key=lambda p: (p.tier, canonical(p.value), p.provenance))
         fillers = [p for p in ranked if p.tier in rule.fill]
         if not fillers:
@@ -77,6 +83,8 @@ class Merge:
         self.note(path, kept)
         told: set[str] = set()
         for other in ranked:
+            if other is kept:
+                continue
             spelled = canonical(other.value)
             if spelled not in told and not rule.same(kept.value, other.value, other.tier):
                 told.add(spelled)

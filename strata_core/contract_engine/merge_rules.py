@@ -43,9 +43,12 @@ class MergeRule:
     says: str = ""
 
 
+_spelled = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str).encode
+
+
 def canonical(value: Any) -> str:
     """One spelling of equal values."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return _spelled(value)
 
 
 def _same_type(kept: Any, other: Any, tier: Tier) -> bool:

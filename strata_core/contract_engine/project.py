@@ -5,7 +5,7 @@ A snapshot that is small: the latest of each thing, lineage of one hop, and link
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -16,7 +16,7 @@ from ..types import widens
 from ..types.spelling import TypeSpellingError, parse_type
 from .authored import AgentPermission, Asset, AuthoredContract, Governance, MaskingIntent
 from .candidate import Candidate
-from .observe import Observations, SeenSchema, SeenTest
+from .observe import Observations, SeenSchema
 from .parse.parsed import Parsed
 from .promotions import Promotion
 from .runtime_view import (
@@ -39,33 +39,48 @@ from .shapes import valid
 _SECONDS = 19
 
 
+class Known:
+    """What is known around all products, by the names that are asked for: built once, asked for each view."""
+
+    def __init__(self, parsed: Parsed, seen: Observations, candidates: Iterable[Candidate]) -> None:
+        self.digests = parsed.digests
+        self.tests = {(t.product, t.test): t for t in seen.tests}
+        self.dbt_names = {t.unique_id: t.name for file in parsed.files for t in file.tests}
+        self.schemas = {s.ref: s for s in seen.schemas}
+        self.runs = {r.ref: r for r in seen.runs}
+        self.latest_values = seen.latest_values
+        lineage = [a for a in parsed.generated if a.compiled or a.kind == "dbt_model"]
+        self.upstream = {ref: a.upstream for a in lineage for ref in a.refs}
+        self.edges: dict[str, list[str]] = {}
+        for edge in seen.edges:
+            self.edges.setdefault(edge.ref, []).append(edge.upstream)
+        self.owners: dict[str, str] = {}
+        for candidate in candidates:
+            for asset in candidate.contract.assets if candidate.sound else ():
+                self.owners.setdefault(asset.ref or asset.id, candidate.id)
+
+
 def project(
-    candidate: Candidate,
-    parsed: Parsed,
-    seen: Observations,
-    promotion: Promotion | None,
-    engine_version: str,
-    now: datetime,
-    owners: Mapping[str, str] | None = None,
+    candidate: Candidate, known: Known, promotion: Promotion | None, engine_version: str, now: datetime
 ) -> RuntimeView:
-    """The view of a sound candidate at the instant `now` (UTC). `owners` gives the product of tables of others."""
+    """The view of a sound candidate at the instant `now` (UTC)."""
     contract = candidate.contract
-    tests = tuple(_tests(contract, parsed, seen))
-    freshness = tuple(_freshness(contract, seen, now))
-    schemas = tuple(_schemas(contract, seen))
+    tests = tuple(_tests(contract, known))
+    freshness = tuple(_freshness(contract, known, now))
+    schemas = tuple(_schemas(contract, known))
     return RuntimeView(
         apiVersion="strata/v0",
         kind="DataProductRuntimeView",
         id=contract.id,
         version=contract.version,
-        provenance=_provenance(candidate, parsed, promotion, engine_version),
+        provenance=_provenance(candidate, known, promotion, engine_version),
         contract=contract,
         status=_status(tests, freshness, schemas),
         tests=tests,
         freshness=freshness,
         observed_schema=schemas,
-        latest_runs=tuple(_runs(contract, seen)),
-        lineage=tuple(_lineage(contract, parsed, seen, owners or {})),
+        latest_runs=tuple(_runs(contract, known)),
+        lineage=tuple(_lineage(contract, known)),
         governance=_governance(contract),
         agent_permissions=tuple(_agents(contract, now)),
         links=tuple(_links(contract)),
@@ -86,9 +101,9 @@ def view_faults(view: RuntimeView, candidate: Candidate) -> tuple[Diagnostic, ..
     return (Diagnostic("E160", message, Span(candidate.file, 1, 1, 1, 1), fix=fix),)
 
 
-def _provenance(candidate: Candidate, parsed: Parsed, promotion: Promotion | None, version: str) -> ViewProvenance:
+def _provenance(candidate: Candidate, known: Known, promotion: Promotion | None, version: str) -> ViewProvenance:
     if promotion is None:
-        digests = {p: parsed.digests[p] for p in candidate.inputs if p in parsed.digests}
+        digests = {p: known.digests[p] for p in candidate.inputs if p in known.digests}
         return ViewProvenance(inputs=_inputs(digests), engine_version=version)
     return ViewProvenance(
         # Of what was promoted, whatever its files say by now.
@@ -114,15 +129,12 @@ def _refs(asset: Asset) -> tuple[str, ...]:
     return tuple(dict.fromkeys((asset.ref or asset.id, asset.id)))
 
 
-def _tests(contract: AuthoredContract, parsed: Parsed, seen: Observations) -> Iterator[TestStatus]:
-    own = {t.test: t for t in seen.tests if t.product == contract.id}
-    of_dbt = {t.test: t for t in seen.tests if t.product is None}
-    names = {t.unique_id: t.name for f in parsed.files for t in f.tests}
+def _tests(contract: AuthoredContract, known: Known) -> Iterator[TestStatus]:
     hidden = tuple(dict.fromkeys((contract.owner.team, *contract.owner.approvers)))
     for test in contract.tests:
-        found: SeenTest | None = own.get(test.id)
+        found = known.tests.get((contract.id, test.id))
         if found is None and test.kind == "dbt":
-            found = of_dbt.get(names.get(test.ref, test.ref))
+            found = known.tests.get((None, known.dbt_names.get(test.ref, test.ref)))
         yield TestStatus(
             id=test.id,
             kind=test.kind,
@@ -136,8 +148,7 @@ def _tests(contract: AuthoredContract, parsed: Parsed, seen: Observations) -> It
         )
 
 
-def _freshness(contract: AuthoredContract, seen: Observations, now: datetime) -> Iterator[FreshnessState]:
-    runs = {r.ref: r for r in seen.runs if r.state == "succeeded"}
+def _freshness(contract: AuthoredContract, known: Known, now: datetime) -> Iterator[FreshnessState]:
     for asset in contract.assets:
         promised = asset.freshness.max_age if asset.freshness else None
         promised = promised or (contract.freshness.max_age if contract.freshness else None)
@@ -146,9 +157,9 @@ def _freshness(contract: AuthoredContract, seen: Observations, now: datetime) ->
         latest: str | None = None
         for ref in _refs(asset):
             if asset.freshness is not None and asset.freshness.column is not None:
-                latest = latest or seen.latest_values.get((ref, asset.freshness.column))
-            elif ref in runs:
-                latest = latest or runs[ref].at
+                latest = latest or known.latest_values.get((ref, asset.freshness.column))
+            elif ref in known.runs and known.runs[ref].state == "succeeded":
+                latest = latest or known.runs[ref].at
         yield FreshnessState(
             asset=asset.id,
             expected=promised,
@@ -164,10 +175,9 @@ def _age_state(latest: str | None, limit: timedelta | None, now: datetime) -> Li
     return "fresh" if limit is None or now - at <= limit else "stale"
 
 
-def _schemas(contract: AuthoredContract, seen: Observations) -> Iterator[SchemaState]:
-    known = {s.ref: s for s in seen.schemas}
+def _schemas(contract: AuthoredContract, known: Known) -> Iterator[SchemaState]:
     for asset in contract.assets:
-        schema = next((known[r] for r in _refs(asset) if r in known), None)
+        schema = next((known.schemas[r] for r in _refs(asset) if r in known.schemas), None)
         if schema is not None:
             yield SchemaState(
                 asset=asset.id,
@@ -200,34 +210,25 @@ def _drift(asset: Asset, schema: SeenSchema) -> Iterator[str]:
         yield f"the contract is closed and does not name {', '.join(f'`{n}`' for n in extra)}"
 
 
-def _runs(contract: AuthoredContract, seen: Observations) -> Iterator[RunSummary]:
-    known = {r.ref: r for r in seen.runs}
+def _runs(contract: AuthoredContract, known: Known) -> Iterator[RunSummary]:
     for asset in contract.assets:
-        run = next((known[r] for r in _refs(asset) if r in known), None)
+        run = next((known.runs[r] for r in _refs(asset) if r in known.runs), None)
         if run is not None:
             at = instant(run.at) if run.at else None
             yield RunSummary(asset=asset.id, run_id=run.run_id, state=run.state, at=at, url=run.url)
 
 
-def _lineage(
-    contract: AuthoredContract, parsed: Parsed, seen: Observations, owners: Mapping[str, str]
-) -> Iterator[LineageEdge]:
+def _lineage(contract: AuthoredContract, known: Known) -> Iterator[LineageEdge]:
     """One hop: what is declared, what the compiler knows, what was seen; each pair once, by the best basis."""
-    told: set[tuple[str, str]] = set()
-    compiled = {r: a for a in parsed.generated if a.compiled or a.kind == "dbt_model" for r in a.refs}
     for asset in contract.assets:
-        known = next((compiled[r] for r in _refs(asset) if r in compiled), None)
-        for upstream in known.upstream if known else ():
-            if (asset.id, upstream) not in told:
-                told.add((asset.id, upstream))
-                product = owners.get(upstream)
-                yield LineageEdge(asset=asset.id, upstream=upstream, product=product, basis="compiled")
-    for edge in seen.edges:
-        for asset in contract.assets:
-            if edge.ref in _refs(asset) and (asset.id, edge.upstream) not in told:
-                told.add((asset.id, edge.upstream))
-                product = owners.get(edge.upstream)
-                yield LineageEdge(asset=asset.id, upstream=edge.upstream, product=product, basis="observed")
+        compiled = next((known.upstream[r] for r in _refs(asset) if r in known.upstream), ())
+        observed = [u for r in _refs(asset) for u in known.edges.get(r, ()) if u not in compiled]
+        for upstream in compiled:
+            product = known.owners.get(upstream)
+            yield LineageEdge(asset=asset.id, upstream=upstream, product=product, basis="compiled")
+        for upstream in dict.fromkeys(observed):
+            product = known.owners.get(upstream)
+            yield LineageEdge(asset=asset.id, upstream=upstream, product=product, basis="observed")
     for upstream_ in contract.lineage.upstream if contract.lineage else ():
         name = upstream_.asset or upstream_.product
         if name is not None:

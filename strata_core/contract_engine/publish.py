@@ -28,7 +28,7 @@ from .candidate import Candidate
 from .merge_rules import canonical
 from .observe import Observations
 from .pipeline import Checked
-from .project import document, project, view_faults
+from .project import Known, document, project, view_faults
 from .promotions import Promotion
 from .runtime_view import RuntimeView
 
@@ -92,17 +92,18 @@ def prepare(checked: Checked, products: Sequence[str], seen: Observations, prove
     if problems:
         raise StrataError(*problems)
     expected = promotions.head(checked.setting.promotions)
-    made = (_promotion(checked, c, provenance) for c in chosen)
+    digests = {i.path: i.digest for i in checked.inventory.inputs}
+    made = (_promotion(checked, c, provenance, digests) for c in chosen)
     fresh = tuple(replace(p, number=expected + 1) for p in made if p is not None)
     known = {**promotions.latest(checked.setting.promotions)[0], **{p.product: p for p in fresh}}
     views: dict[str, RuntimeView] = {}
+    around = Known(checked.parsed, seen, checked.collated.candidates)
+    now_promoted, current = {p.product for p in fresh}, {c.id: c for c in chosen}
     for id_, promotion in sorted(known.items()):
-        candidate = _promoted(checked, promotion, chosen)
-        views[id_] = project(
-            candidate, checked.parsed, seen, promotion, provenance.engine_version, provenance.now, _owners(checked)
-        )
+        candidate = current.get(id_) or _as_promoted(promotion)
+        views[id_] = project(candidate, around, promotion, provenance.engine_version, provenance.now)
         problems += view_faults(views[id_], candidate)
-        problems += _failed_tests(views[id_], candidate, id_ in {p.product for p in fresh})
+        problems += _failed_tests(views[id_], candidate, id_ in now_promoted)
     if problems:
         raise StrataError(*problems)
     return Prepared(Publication(checked, views, known), fresh, expected)
@@ -125,7 +126,7 @@ def publish(prepared: Prepared, targets: Sequence[Target], out: Path) -> Publish
 
 
 def _chosen(checked: Checked, products: Sequence[str]) -> list[Candidate]:
-    known = checked.collated.by_id()
+    known = checked.collated.by_id
     for id_ in products:
         if id_ not in known:
             fix = did_you_mean(id_, known, f"products are {', '.join(known)}")
@@ -152,13 +153,14 @@ def _failed_tests(view: RuntimeView, candidate: Candidate, promoted_now: bool) -
             yield candidate.finding("E160", message, ("tests", number), "repair the data, run it again and publish")
 
 
-def _promotion(checked: Checked, candidate: Candidate, provenance: Provenance) -> Promotion | None:
+def _promotion(
+    checked: Checked, candidate: Candidate, provenance: Provenance, digests: Mapping[str, str]
+) -> Promotion | None:
     """The promotion of a candidate; None where the promoted contract says the same."""
     before = checked.promotions.get(candidate.id)
     if before is not None and canonical(before.contract) == canonical(candidate.data):
         return None
     verdict = checked.validated.compatibility[candidate.id]
-    digests = {i.path: i.digest for i in checked.inventory.inputs}
     told = candidate.contract.compatibility
     return Promotion(
         candidate.id,
@@ -176,23 +178,10 @@ def _promotion(checked: Checked, candidate: Candidate, provenance: Provenance) -
     )
 
 
-def _promoted(checked: Checked, promotion: Promotion, chosen: Iterable[Candidate]) -> Candidate:
-    """What is served of a product: what is promoted now, else the promoted contract, whatever the file says by now."""
-    now = next((c for c in chosen if c.id == promotion.product), None)
-    if now is not None:
-        return now
+def _as_promoted(promotion: Promotion) -> Candidate:
+    """What is served of a product that is not promoted now: the promoted contract, whatever its file says by now."""
     inputs = tuple(promotion.inputs)
     return Candidate(inputs[0] if inputs else "", promotion.product, promotion.contract, {}, True, (), inputs)
-
-
-def _owners(checked: Checked) -> Mapping[str, str]:
-    """The product of each table that one has."""
-    found: dict[str, str] = {}
-    for candidate in checked.collated.candidates:
-        if candidate.sound:
-            for asset in candidate.contract.assets:
-                found.setdefault(asset.ref or asset.id, candidate.id)
-    return found
 
 
 def _stage(out: Path, files: Mapping[str, bytes]) -> Path:

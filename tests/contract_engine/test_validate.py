@@ -328,9 +328,9 @@ def test_seed2_a_change_names_the_consumers_that_it_reaches(tmp_path: Path) -> N
     )
     files = {PLACE: mail, "contracts/shop/letters/contract.yaml": reader, "models/m.strata": strata}
     found = checked(tmp_path, files)
-    before = found.collated.by_id()["shop.orders"]
+    before = found.collated.by_id["shop.orders"]
     after = checked(tmp_path, {**files, PLACE: mail.replace(", {name: address, type: string}", "")})
-    changes = compare(before, after.collated.by_id()["shop.orders"], Levels(after.setting.config.classification))
+    changes = compare(before, after.collated.by_id["shop.orders"], Levels(after.setting.config.classification))
     consumers = Consumers(found.parsed, collate(found.parsed))
     (change,) = consumers.reached(changes, before)
     assert (change.rule.id, change.consumers) == ("column-removed", ("domain_of.host", "shop.letters/orders.sent_to"))

@@ -22,7 +22,7 @@ from .shared import exit_code, on_contracts, tell
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where the views go (default: printed).")
 def project_command(setting: Setting, contract: Path | None, out: Path | None) -> int:
     """Write the runtime views of products whose contracts hold, as they would be published now."""
-    from ...contract_engine.project import document, project, view_faults
+    from ...contract_engine.project import Known, document, project, view_faults
     from .observed import moment, observed
 
     with Progress("projecting runtime views"):
@@ -34,12 +34,12 @@ def project_command(setting: Setting, contract: Path | None, out: Path | None) -
         inputs = frozenset(path for c in chosen for path in c.inputs)
         blocking = [d for d in checked.diagnostics if d.blocks and (d.span is None or d.span.file in inputs)]
         tell(blocking, setting.root, "text", err=True)
-        seen = observed(checked)
+        known = Known(checked.parsed, observed(checked), checked.collated.candidates)
         for candidate in chosen:
             if not checked.validated.passed(candidate):
                 continue
             promotion = checked.promotions.get(candidate.id)
-            view = project(candidate, checked.parsed, seen, promotion, version("strata-tables"), moment())
+            view = project(candidate, known, promotion, version("strata-tables"), moment())
             blocking += view_faults(view, candidate)
             text = json.dumps(document(view), indent=2, ensure_ascii=False) + "\n"
             if out is None:

@@ -24,9 +24,9 @@ from .agents import check_agents
 from .consumers import Consumers
 from .governance import check_governance
 from .inheritance import Sensitivity, check_inheritance
-from .profiles import Profile, check_profile, profiles
+from .profiles import check_profile, profiles
 from .references import check_cycles, check_references
-from .test_shapes import check_tests
+from .test_shapes import check_tests, dbt_tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,18 @@ def validate(around: Surroundings) -> Validated:
     known = profiles(around.config, found.append)
     levels = Levels(around.config.classification)
     consumers = Consumers(around.parsed, around.collated)
+    of_dbt = dbt_tests(around.parsed)
+    unsupported = around.config.contract_engine.unsupported_executors
     compatibility: dict[str, Compatibility] = {}
     tables: dict[str, Mapping[str, TableContract]] = {}
     sound = [c for c in around.collated.candidates if c.sound]
     for candidate in sound:
         tables[candidate.id] = table_contracts(candidate, found.append)
-        found += _own_layers(candidate, around, known, levels)
+        check_profile(candidate, known, found.append)
+        check_references(candidate, around.collated, found.append)
+        check_tests(candidate, of_dbt, unsupported, found.append)
+        check_governance(candidate, levels, found.append)
+        check_agents(candidate, levels, around.today, found.append)
         compatibility[candidate.id] = _compatibility(candidate, around, levels, consumers)
         found += compatibility[candidate.id].diagnostics
     check_cycles(sound, found.append)
@@ -75,18 +81,6 @@ def validate(around: Surroundings) -> Validated:
     for candidate in sound:
         check_inheritance(candidate, sensitivity, levels, found.append)
     return Validated(tuple(found), compatibility, tables)
-
-
-def _own_layers(
-    candidate: Candidate, around: Surroundings, known: Mapping[str, Profile], levels: Levels
-) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
-    check_profile(candidate, known, found.append)
-    check_references(candidate, around.collated, found.append)
-    check_tests(candidate, around.parsed, around.config.contract_engine.unsupported_executors, found.append)
-    check_governance(candidate, levels, found.append)
-    check_agents(candidate, levels, around.today, found.append)
-    return found
 
 
 def _compatibility(candidate: Candidate, around: Surroundings, levels: Levels, consumers: Consumers) -> Compatibility:

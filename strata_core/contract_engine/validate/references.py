@@ -26,7 +26,7 @@ def split_ref(reference: str) -> tuple[str | None, str, str]:
 def check_references(candidate: Candidate, collated: Collated, report: Report) -> None:
     """E122 for each asset, column or product that is named and not there."""
     contract = candidate.contract
-    products = collated.by_id()
+    products = collated.by_id
     for reference, path in _column_refs(contract):
         problem = _missing(reference, contract, products)
         if problem is not None:

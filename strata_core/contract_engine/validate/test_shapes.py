@@ -26,8 +26,19 @@ DIALECTS = frozenset({"duckdb"})
 _NUMBERS = (Int64, Float64, Decimal, Money)
 
 
-def check_tests(candidate: Candidate, parsed: Parsed, unsupported: str, report: Report) -> None:
-    """E140 to E143 of one contract's tests."""
+def dbt_tests(parsed: Parsed) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The names and the unique ids of dbt's tests; None where there is no manifest."""
+    manifests = [file for file in parsed.files if file.kind == "dbt manifest"]
+    if not manifests:
+        return None
+    tests = [t for file in manifests for t in file.tests]
+    return frozenset(t.name for t in tests), frozenset(t.unique_id for t in tests)
+
+
+def check_tests(
+    candidate: Candidate, of_dbt: tuple[frozenset[str], frozenset[str]] | None, unsupported: str, report: Report
+) -> None:
+    """E140 to E143 of one contract's tests. `of_dbt` is what `dbt_tests` gives."""
     contract = candidate.contract
     assets = {a.id: a for a in contract.assets}
     for i, test in enumerate(contract.tests):
@@ -39,7 +50,7 @@ def check_tests(candidate: Candidate, parsed: Parsed, unsupported: str, report: 
                 if test.dialect is not None and test.dialect not in DIALECTS:
                     report(_unsupported(candidate, f"SQL of `{test.dialect}`", (*path, "dialect"), unsupported))
             case DbtTest():
-                _check_dbt(candidate, test, parsed, path, unsupported, report)
+                _check_dbt(candidate, test, of_dbt, path, unsupported, report)
             case ExpectationTest() if test.asset in assets:
                 for message, where, fix in expectation_faults(test, assets[test.asset]):
                     report(candidate.finding("E142", message, (*path, "expectation", *where), fix))
@@ -101,15 +112,19 @@ _READS_ELSEWHERE = frozenset({"getenv", "getvariable", "current_setting", "read_
 
 
 def _check_dbt(
-    candidate: Candidate, test: DbtTest, parsed: Parsed, path: Path, unsupported: str, report: Report
+    candidate: Candidate,
+    test: DbtTest,
+    of_dbt: tuple[frozenset[str], frozenset[str]] | None,
+    path: Path,
+    unsupported: str,
+    report: Report,
 ) -> None:
-    known = [t for file in parsed.files for t in file.tests]
-    if not any(file.kind == "dbt manifest" for file in parsed.files):
+    if of_dbt is None:
         report(_unsupported(candidate, f"the dbt test `{test.ref}`: there is no manifest", (*path, "ref"), unsupported))
         return
-    names = {n for t in known for n in (t.name, t.unique_id)}
-    if test.ref not in names:
-        fix = did_you_mean(test.ref, {t.name for t in known}, "name a test of the manifest, or run `dbt parse`")
+    names, ids = of_dbt
+    if test.ref not in names and test.ref not in ids:
+        fix = did_you_mean(test.ref, names, "name a test of the manifest, or run `dbt parse`")
         report(candidate.finding("E141", f"dbt knows no test `{test.ref}`", (*path, "ref"), fix))
 
 
