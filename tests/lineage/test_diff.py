@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from strata_core.analysis import compile_project
+from strata_core.language.parser import parse_module
 from strata_core.lineage.diff import Finding, LineageDiff, Side, State, diff_projects
+from strata_core.lineage.diff_shown import text_lines
 from strata_core.planning.config import ProjectConfig
 from strata_core.planning.fingerprints import fingerprints
 from strata_core.planning.project import Project, SourceText
@@ -441,3 +444,25 @@ def test_law_what_was_compiled_once_for_both_is_told_as_what_was_compiled_twice(
     assert first.compiled.models["kept"] is second.compiled.models["kept"]
     found = diff_projects(Side(first.compiled, {}), Side(second.compiled, {}), "shop")
     assert changes(found) == changes(diff(*texts))
+
+
+WORDS = (ORDERS + PROMISED).split()
+DAMAGE = st.lists(
+    st.tuples(st.integers(0, len(WORDS) - 1), st.none() | st.sampled_from(sorted(set(WORDS)))), min_size=1, max_size=4
+)
+
+
+@settings(max_examples=40)
+@given(DAMAGE)
+def test_law_no_damage_of_a_text_loses_a_model(damage: list[tuple[int, str | None]]) -> None:
+    """Each model of one side is on the other, or is told as removed or renamed, or is named as not compared."""
+    words = list(WORDS)
+    for place, word in damage:
+        words[place] = word or ""
+    parsed = [parse_module(" ".join(text), "m.strata") for text in (WORDS, words)]
+    sides = [compile_project([p.module]) for p in parsed]
+    for before, after in (sides, reversed(sides)):
+        found = diff_projects(Side(before, {}), Side(after, {}), "shop")
+        told = {f.table for f in found.findings} | found.uncompared.keys()
+        assert before.models.keys() - after.models.keys() - after.sources.keys() <= told
+        assert [*text_lines(found)]
