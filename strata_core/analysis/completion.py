@@ -63,13 +63,14 @@ class Candidate:
 @dataclass(frozen=True, slots=True)
 class Names:
     """The names of a project: what `known` has, which tables are models, and by contract which of them promise it,
-    the modules that can be imported, and the compile-time functions."""
+    the modules that can be imported, the compile-time functions, and those that engines have."""
 
     known: Known
     models: frozenset[str]
     promising: Mapping[str, tuple[str, ...]]
     modules: tuple[str, ...] = ()
     functions: Mapping[str, ast.Fn] = field(default_factory=dict)
+    externs: Mapping[str, ast.Extern] = field(default_factory=dict)
 
 
 SNIPPETS = {
@@ -242,6 +243,9 @@ def _expression(path: Path, names: Names) -> Iterator[Candidate]:
     if isinstance(_node(path, ast.Test), ast.Test):
         yield Candidate(ROW_COUNT, Sort.VALUE, ROW_COUNT, "the number of rows of the table", rank=PLAIN)
     yield from _functions(path)
+    for name, extern in sorted(names.externs.items()):
+        symbol = Symbol(SymbolKind.FUNCTION, name)
+        yield Candidate(name, Sort.FUNCTION, spelled(name), signature_of(extern), f"{spelled(name)}($0)", symbol)
 
 
 def _values_in(path: Path) -> list[str]:
@@ -406,10 +410,11 @@ def _generators(names: Names) -> Iterator[Candidate]:
         yield Candidate(name, Sort.FUNCTION, spelled(name), signature_of(fn), f"{spelled(name)}($0)", symbol)
 
 
-def signature_of(fn: ast.Fn) -> str:
-    """The first line of a compile-time function."""
+def signature_of(fn: ast.Fn | ast.Extern) -> str:
+    """The first line of a function that is declared."""
     parameters = ", ".join(f"{p.name}: {_written(p.type)}" for p in fn.parameters)
-    return f"fn {fn.name}({parameters}) -> {_written(fn.returns)}"
+    head = f"fn {fn.name}({parameters}) -> {_written(fn.returns)}"
+    return head if isinstance(fn, ast.Fn) else f"extern {head}{' nonnull' if fn.nonnull else ''}"
 
 
 def _written(type_: ast.TypeExpr) -> str:

@@ -35,6 +35,7 @@ class Facts:
     known: Known
     declarations: Mapping[str, ast.Source | ast.Model]
     functions: Mapping[str, ast.Fn] = field(default_factory=dict)
+    externs: Mapping[str, ast.Extern] = field(default_factory=dict)
 
 
 def describe(symbol: Symbol, facts: Facts, fact: Column | Inferred | None = None) -> str | None:
@@ -57,7 +58,8 @@ def describe(symbol: Symbol, facts: Facts, fact: Column | Inferred | None = None
         case Kind.FUNCTION:
             if symbol.name in facts.functions:
                 return _compile_time(facts.functions[symbol.name], facts)
-            shown = _function(symbol.name)
+            extern = facts.externs.get(symbol.name)
+            shown = code(signature_of(extern)) if extern is not None else _function(symbol.name)
             return shown if fact is None or shown is None else f"{shown}\n\nhere: `{_inferred(fact)}`"
         case Kind.PIPELINE:
             pipeline = facts.compiled.pipelines.get(symbol.name)

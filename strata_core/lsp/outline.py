@@ -24,6 +24,7 @@ KINDS = {
     ast.Pipeline: lsp.SymbolKind.Package,
     ast.Test: lsp.SymbolKind.Event,
     ast.Fn: lsp.SymbolKind.Function,
+    ast.Extern: lsp.SymbolKind.Function,
 }
 WORDS = {
     "source": lsp.SymbolKind.Struct,

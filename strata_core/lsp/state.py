@@ -68,7 +68,7 @@ class State:
     @cached_property
     def facts(self) -> Facts:
         """What descriptions are made from."""
-        return Facts(self.revision.compiled, self.known, self.index.tables, self.names.functions)
+        return Facts(self.revision.compiled, self.known, self.index.tables, self.names.functions, self.names.externs)
 
     @cached_property
     def names(self) -> Names:
@@ -80,7 +80,9 @@ class State:
                 promising[model.contract.text] = (*promising.get(model.contract.text, ()), name)
         paths = [PurePosixPath(path).with_suffix("").parts for path in self.revision.modules]
         functions = {d.name.text: d for module in self.modules for d in module.declarations if isinstance(d, ast.Fn)}
-        return Names(self.known, frozenset(models), promising, tuple(".".join(p) for p in paths), functions)
+        externs = {d.name.text: d for module in self.modules for d in module.declarations if isinstance(d, ast.Extern)}
+        dotted = tuple(".".join(path) for path in paths)
+        return Names(self.known, frozenset(models), promising, dotted, functions, externs)
 
     def text(self, path: str) -> Text:
         """The text of a file; an empty one where there is none."""

@@ -58,6 +58,20 @@ def test_definition_into_the_template_of_a_generated_model(shop: Client) -> None
     shop.close(other)
 
 
+def test_a_function_of_an_engine_is_known_as_one_of_the_catalog(shop: Client) -> None:
+    model = "model m { from orders  select { order_id, x = halved(order_id) } }"
+    text = 'extern fn halved(n: int64) -> int64 nonnull deterministic { duckdb: "n // 2" }\n' + model + "\n"
+    other = shop.open(shop.folder / "models" / "halved.strata", text)
+    marked = model.replace("halved", "hal‸ved")
+    signature = "extern fn halved(n: int64) -> int64 nonnull"
+    assert shop.at("hover", other, marked)["contents"]["value"].startswith(f"```strata\n{signature}\n```")
+    assert places(shop, shop.at("definition", other, marked)) == ["halved 0:10-0:16"]
+    details = {item["label"]: item.get("detail") for item in shop.at("completion", other, model.replace("= h", "= ‸h"))}
+    assert details["halved"] == signature
+    assert details["order_id"] == "int64 nonnull"
+    shop.close(other)
+
+
 def test_findings_of_all_files(shop: Client) -> None:
     assert shop.findings(uri(shop, "paid")) == []
     assert shop.findings(uri(shop, "totals")) == [("W001", "0:6-0:12", "the model `totals` has no contract")]
