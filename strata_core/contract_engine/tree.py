@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ..diagnostics import Diagnostic, Report, Severity, Span
+from ..diagnostics.render import printable
 from ..frozen import dataclass
 
 if TYPE_CHECKING:
@@ -105,6 +106,11 @@ class FolderTree:
             return
         for entry in listed:
             path = f"{folder}/{entry.name}" if folder else entry.name
+            if not _is_text(entry.name):
+                message = f"the name `{printable(entry.name)}` is no UTF-8: it is not looked at"
+                place = Span(folder or ".", 1, 1, 1, 1)
+                report(Diagnostic("E100", message, place, Severity.WARNING, fix="give it another name"))
+                continue
             if entry.is_symlink() and not _stays(entry, self.root, path, report):
                 continue
             if entry.is_dir(follow_symlinks=False):
@@ -112,6 +118,15 @@ class FolderTree:
                     yield from self._walk(path, inside, report)
             elif entry.is_file() and not _ignored(path, inside):
                 yield path
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name of the file system is text: what is none can be told in no format."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _stays(entry: os.DirEntry[str], root: Path, path: str, report: Report) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from strata_core.contract_engine.yaml_text import MOST_BYTES, read_yaml
 from strata_core.diagnostics import Diagnostic
 
-from .projects import ORDERS, PLACE, checked, told
+from .projects import ORDERS, PLACE, checked, told, write
 
 GOOD = {"contracts/shop/returns/contract.yaml": ORDERS.replace("shop.orders", "shop.returns")}
 
@@ -243,3 +243,20 @@ def test_python_that_would_have_to_be_run_is_not_run(tmp_path: Path) -> None:
 def test_python_that_is_none(tmp_path: Path) -> None:
     python = "@asset(metadata={'contract': {}})\ndef orders(:\n"
     assert [t.split()[0] for t in told(tmp_path, {PLACE: ORDERS, "models/a.py": python})] == ["E101"]
+
+
+def test_a_file_name_that_is_no_text_is_told_in_every_format(tmp_path: Path) -> None:
+    import os
+
+    from strata_core.diagnostics.exchange import render_github, render_junit, render_sarif
+    from strata_core.diagnostics.render import render_json
+
+    write(tmp_path, {PLACE: ORDERS})
+    os.mkdir(os.fsencode(tmp_path / "models"))
+    os.makedirs(os.path.join(os.fsencode(tmp_path), b"contracts", b"\xff"))
+    with open(os.path.join(os.fsencode(tmp_path), b"models", b"\xfe.contract.yaml"), "wb") as file:
+        file.write(b"a: [")
+    found = checked(tmp_path, {}).diagnostics
+    assert [told_at(d) for d in found] == [("E100", "contracts:1:1"), ("E100", "models:1:1")]
+    for text in (render_sarif(found, "t", "1"), render_junit(found, [], "t"), render_github(found), render_json(found)):
+        assert text.encode()

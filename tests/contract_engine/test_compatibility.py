@@ -239,3 +239,13 @@ def test_removed_names_leave_tombstones() -> None:
     after = at(BASE, "2.0.0")
     del after["assets"][0]["columns"][2]
     assert judged(before, after).tombstones == {"lines": "table", "orders.country": "string"}
+
+
+def test_a_change_of_a_table_has_one_fingerprint_for_contracts_and_for_plans() -> None:
+    from strata_core.contract.changes import compare_contracts
+    from strata_core.contract_engine.lowering import table_contracts
+
+    tables = [table_contracts(candidate(c), lambda d: pytest.fail(str(d)))["orders"] for c in (BASE, NARROWER)]
+    (of_table,) = compare_contracts(*tables)
+    (of_product,) = changes(BASE, NARROWER)
+    assert of_product.fingerprint == of_table.fingerprint

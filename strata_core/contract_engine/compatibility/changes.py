@@ -32,11 +32,16 @@ class ProductChange:
     asset: str | None = None
     column: str | None = None
     consumers: tuple[str, ...] = ()
+    of_table: str | None = None
+    """The fingerprint of the change of the table contract that it is, as a plan of Strata models tells it."""
 
     @property
     def fingerprint(self) -> str:
-        """What an approval is given to: the same in every commit that leaves the change as it is."""
-        return hexdigest("product-change-1", self.rule.id, self.where, self.before or "", self.after or "")
+        """What an approval is given to: the same in every commit that leaves the change as it is, and the same for a
+        plan that breaks consumers by it."""
+        return self.of_table or hexdigest(
+            "product-change-1", self.rule.id, self.where, self.before or "", self.after or ""
+        )
 
     @property
     def short(self) -> str:

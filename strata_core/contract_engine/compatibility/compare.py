@@ -132,6 +132,7 @@ def _columns(
             change.after_span,
             asset=asset,
             column=change.column,
+            of_table=change.fingerprint,
         )
 
 
