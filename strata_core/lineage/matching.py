@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from ..analysis.compiled import CompiledModel, CompiledProject, Source
+from ..frozen import dataclass
 from ..relation.derivation import Derivation, derivation
 
 Declared = CompiledModel | Source
@@ -34,24 +34,16 @@ class Pair:
     derived_after: Derivation | None = None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Names:
-    """What tables and columns of the side after were called before."""
+    """What tables and columns of the side after were called before, where they were called otherwise."""
 
-    tables: dict[str, str] = field(default_factory=dict)
-    columns: dict[tuple[str, str], str] = field(default_factory=dict)
+    tables: Mapping[str, str]
+    columns: Mapping[tuple[str, str], str]
 
     def before(self, table: str, column: str) -> tuple[str, str]:
         """The table and column before of those after."""
         return self.tables.get(table, table), self.columns.get((table, column), column)
-
-    def learn(self, pair: Pair) -> None:
-        """Take the names of a pair."""
-        if pair.before.name != pair.after.name:
-            self.tables[pair.after.name] = pair.before.name
-        for old, new in pair.columns.items():
-            if old != new:
-                self.columns[pair.after.name, new] = old
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +58,9 @@ class Matching:
 
 def match(before: CompiledProject, after: CompiledProject) -> Matching:
     """Match the sound tables of two revisions. Linear in them; what was compiled once for both costs nearly nothing."""
-    names = Names()
+    tables: dict[str, str] = {}
+    columns: dict[tuple[str, str], str] = {}
+    names = Names(tables, columns)  # of what was matched so far: each table is matched after those that it reads
     known_after = after.models.keys() | after.sources.keys() | after.broken
     known_before = before.models.keys() | before.sources.keys() | before.broken
     lost = {name: model for name, model in before.models.items() if name not in known_after}
@@ -99,8 +93,10 @@ def match(before: CompiledProject, after: CompiledProject) -> Matching:
         taken.add(old.name)
         earlier = derivation(old.written) if isinstance(old, CompiledModel) and own is not None else None
         pair = _paired(old, new, earlier, own)
-        names.learn(pair)
         pairs.append(pair)
+        if old.name != new.name:
+            tables[new.name] = old.name
+        columns.update({(new.name, now): was for was, now in pair.columns.items() if was != now})
     removed = [t for t in tables_of(before) if t.name not in taken and t.name not in known_after]
     return Matching(tuple(pairs), tuple(removed), tuple(added), names)
 
