@@ -102,6 +102,16 @@ def history(folder: Path, product: str) -> tuple[Promotion, ...]:
     return tuple(p for e in _log(folder).entries() for p in _promotions(e) if p.product == product)
 
 
+def histories(folder: Path) -> dict[str, tuple[Promotion, ...]]:
+    """All promotions of all products, oldest first, read once. Raises `StrataError` E094, E161."""
+    found: dict[str, list[Promotion]] = {}
+    if folder.is_dir():
+        for entry in _log(folder).entries():
+            for promotion in _promotions(entry):
+                found.setdefault(promotion.product, []).append(promotion)
+    return {product: tuple(all_) for product, all_ in found.items()}
+
+
 def _promotions(entry: Entry) -> Iterator[Promotion]:
     from ..store.instant import spell
 

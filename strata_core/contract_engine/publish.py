@@ -259,5 +259,14 @@ def _json(value: object) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-TARGETS = (Target("views", view_files), Target("index", index_files))
-"""What is published to. The documentation adds itself here."""
+def docs_files(publication: Publication) -> Mapping[str, bytes]:
+    """The documentation: a site below `docs/`."""
+    from .docs.documented import documented
+    from .docs.site import site
+
+    products = documented(publication.checked, publication.views, publication.promotions)
+    return {f"docs/{path}": content for path, content in site(products).items()}
+
+
+TARGETS = (Target("views", view_files), Target("index", index_files), Target("docs", docs_files))
+"""What is published to."""

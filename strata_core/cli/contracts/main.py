@@ -13,6 +13,7 @@ VERBS = {
     "discover": Verb(".discover", "List what says something about data products."),
     "validate": Verb(".validate", "Check contracts, fragments and versions; publish nothing."),
     "project": Verb(".project", "Write the runtime views of products."),
+    "docs": Verb(".docs", "Write the documentation of products: HTML, Markdown, JSON."),
     "publish": Verb(".publish", "Promote what is valid: views, docs and index, with a record."),
     "diff": Verb(".diff", "Show what changed between two Git revisions, and what it breaks."),
     "init": Verb(".init", "Draft a contract from a Strata model or a dbt manifest."),

@@ -1,0 +1,77 @@
+"""`contract-engine docs`: documentation as files, without promotion."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+
+from ...contract_engine.candidate import Candidate
+from ...contract_engine.merge_rules import canonical
+from ...contract_engine.pipeline import Checked, Setting, examine
+from ...contract_engine.promotions import Promotion
+from ...diagnostics import Diagnostic, StrataError
+from ..exits import CLEAN
+from ..progress import Progress
+from ..report import plural
+from .shared import exit_code, on_contracts, tell
+
+
+@click.command("docs")
+@on_contracts
+@click.option("--contract", type=click.Path(path_type=Path), help="Write the page of this contract alone.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the site goes (default: .generated/docs in the project).",
+)
+def docs_command(setting: Setting, contract: Path | None, out: Path | None) -> int:
+    """Write the documentation of products whose contracts hold: HTML, Markdown, JSON and llms.txt.
+
+    It tells of the files as they are now. `publish` writes that of what was promoted.
+    """
+    from ...contract_engine.docs.documented import documented
+    from ...contract_engine.docs.site import site
+    from ...contract_engine.project import Known, project
+    from .observed import moment, observed
+
+    place = out or setting.root / ".generated" / "docs"
+    with Progress("writing documentation") as progress:
+        checked = examine(setting)
+        known = checked.collated.candidates
+        chosen = [c for c in known if contract is None or (setting.root / c.file).resolve() == contract.resolve()]
+        if not chosen:
+            fix = "`contract-engine discover` lists contracts"
+            raise StrataError(Diagnostic("E073", f"`{contract}` is no contract of this project", fix=fix))
+        inputs = frozenset(path for c in chosen for path in c.inputs)
+        blocking = [d for d in checked.diagnostics if d.blocks and (d.span is None or d.span.file in inputs)]
+        tell(blocking, setting.root, "text", err=True)
+        around = Known(checked.parsed, observed(checked), known)
+        now, made_by = moment(), version("strata-tables")
+        views = {
+            c.id: project(c, around, _promotion(checked, c), made_by, now) for c in known if checked.validated.passed(c)
+        }
+        wanted = {c.id for c in chosen}
+        files = site([p for p in documented(checked, views) if p.view.id in wanted])
+        for path, content in files.items():
+            write(place / path, content)
+        progress.say(f"{plural(len(wanted & views.keys()), 'product')} documented in {place / 'index.html'}")
+    return exit_code(blocking) if blocking else CLEAN
+
+
+def _promotion(checked: Checked, candidate: Candidate) -> Promotion | None:
+    """The promotion of what the files say now; None where they say something else by now."""
+    latest = checked.promotions.get(candidate.id)
+    return latest if latest is not None and canonical(latest.contract) == canonical(candidate.data) else None
+
+
+def write(path: Path, content: bytes) -> None:
+    """The file as a whole, or as it was. Raises `StrataError` E073 where it cannot be written."""
+    new = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_bytes(content)
+        new.replace(path)
+    except OSError as error:
+        raise StrataError(Diagnostic("E073", f"`{path}` cannot be written: {error.strerror}")) from None

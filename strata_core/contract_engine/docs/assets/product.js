@@ -1,0 +1,13 @@
+// Marks in the table of contents the section that is being read.
+"use strict";
+(() => {
+  const links = new Map();
+  for (const link of document.querySelectorAll(".toc a")) links.set(link.hash.slice(1), link);
+  const seen = new Set();
+  const observer = new IntersectionObserver((entries) => {
+    for (const entry of entries) entry.isIntersecting ? seen.add(entry.target.id) : seen.delete(entry.target.id);
+    const current = [...links.keys()].find((id) => seen.has(id));
+    for (const [id, link] of links) id === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current");
+  }, { rootMargin: "-10% 0px -60% 0px" });
+  for (const section of document.querySelectorAll("main > section")) observer.observe(section);
+})();
