@@ -16,8 +16,8 @@ from ..contract.model import Freshness, TableContract
 from ..diagnostics import Diagnostic, Span
 from ..frozen import dataclass, field
 from ..relation.canonical import canonical
-from ..relation.expressions import Expr, SortKey
-from ..relation.nodes import Relation
+from ..relation.expressions import Expr, SortKey, externs_in
+from ..relation.nodes import Relation, expressions, walk_relation
 from ..relation.schema import Column
 from .cells import CellValue
 
@@ -88,7 +88,7 @@ class CompiledModel:
     `written` has exactly the model's output columns, with the contract's types. `order` is the
     model's final `sort` over them. `assertions` is what the write pin must measure; `proofs` says for each rule of the
     contract what proves it, or that it is asserted. `upstream` names the models and sources it reads. `partition` are
-    the columns that its table is laid out by; `externs` the declared functions that it calls.
+    the columns that its table is laid out by.
     """
 
     name: str
@@ -105,7 +105,11 @@ class CompiledModel:
     name_span: Span
     incremental: Incremental | None = None
     partition: tuple[str, ...] = ()
-    externs: tuple[str, ...] = ()
+
+    @cached_property
+    def externs(self) -> tuple[str, ...]:
+        """The declared functions that it calls."""
+        return tuple(sorted(externs_in(e for node in walk_relation(self.written) for e in expressions(node))))
 
     @cached_property
     def relation(self) -> Relation:

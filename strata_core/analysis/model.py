@@ -15,8 +15,8 @@ from ..frozen import dataclass, replace
 from ..language import ast
 from ..relation.build import project, ref
 from ..relation.canonical import canonical
-from ..relation.expressions import SortKey, coerce, columns_read, externs_in
-from ..relation.nodes import Item, Project, Relation, expressions, walk_relation
+from ..relation.expressions import SortKey, coerce, columns_read
+from ..relation.nodes import Item, Project, Relation
 from ..relation.schema import Column, Schema
 from ..types import UNKNOWN, Date, Float64, Inferred, Int64, Timestamp, Unknown, ValueType
 from .compiled import CompiledModel, Incremental
@@ -96,7 +96,6 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
         model.name.span,
         incremental,
         partition,
-        tuple(sorted(externs_in(e for node in walk_relation(relation) for e in expressions(node)))),
     )
     return Outcome(model_table(name, relation, contract), compiled, tuple(found))
 

@@ -317,7 +317,15 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 def columns_read(expr: Expr) -> frozenset[str]:
     """The names of the columns that an expression reads."""
-    return frozenset(e.name for e in walk(expr) if isinstance(e, ColumnRef))
+    names: set[str] = set()
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ColumnRef):
+            names.add(node.name)
+        else:
+            stack += children(node)
+    return frozenset(names)
 
 
 def conjuncts(predicate: Expr) -> tuple[Expr, ...]:
