@@ -116,6 +116,7 @@ def publish(prepared: Prepared, targets: Sequence[Target], out: Path) -> Publish
     """
     checked = prepared.publication.checked
     files = {path: content for target in targets for path, content in target.files(prepared.publication).items()}
+    _check_free(out / CURRENT)
     release = _stage(out, files)
     recorded: tuple[Promotion, ...] = ()
     if prepared.fresh:
@@ -207,6 +208,13 @@ def _stage(out: Path, files: Mapping[str, bytes]) -> Path:
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return place
+
+
+def _check_free(link: Path) -> None:
+    """E160 where something stands that a rename cannot replace: it is found before anything is recorded."""
+    if link.exists() and not link.is_symlink():
+        message = f"`{link}` is no link to a release: it was not made by `publish`"
+        raise StrataError(Diagnostic("E160", message, fix="remove it, or publish to another folder with `--out`"))
 
 
 def _turn(out: Path, release: Path) -> None:

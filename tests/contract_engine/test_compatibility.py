@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from strata_core.contract.changes import Impact
 from strata_core.contract_engine.candidate import Candidate
@@ -249,3 +252,32 @@ def test_a_change_of_a_table_has_one_fingerprint_for_contracts_and_for_plans() -
     (of_table,) = compare_contracts(*tables)
     (of_product,) = changes(BASE, NARROWER)
     assert of_product.fingerprint == of_table.fingerprint
+
+
+def shuffled(value: Any, order: random.Random) -> Any:
+    """`value` with the items of its lists in another order, but of texts, whose order people read."""
+    if isinstance(value, dict):
+        return {k: shuffled(v, order) for k, v in value.items()}
+    if isinstance(value, list):
+        items = [shuffled(v, order) for v in value]
+        if items and isinstance(items[0], dict):
+            order.shuffle(items)
+        return items
+    return value
+
+
+@given(st.sampled_from(sorted(EXAMPLES)), st.randoms(use_true_random=False))
+def test_law_the_order_of_items_is_no_change_and_changes_no_fingerprint(rule: str, order: random.Random) -> None:
+    before, after, _ = EXAMPLES[rule].contracts()
+    assert changes(before, shuffled(before, order)) == ()
+    found = {c.fingerprint for c in changes(before, after)}
+    assert {c.fingerprint for c in changes(shuffled(before, order), shuffled(after, order))} == found
+
+
+@given(st.sampled_from(sorted(EXAMPLES)), st.sampled_from(sorted(EXAMPLES)))
+def test_law_changes_that_differ_have_fingerprints_that_differ(one: str, other: str) -> None:
+    first, second = (EXAMPLES[name].contracts() for name in (one, other))
+    (a,), (b,) = changes(first[0], first[1]), changes(second[0], second[1])
+    assert (a.fingerprint == b.fingerprint) == (
+        (a.rule.id, a.where, a.before, a.after) == (b.rule.id, b.where, b.before, b.after)
+    )

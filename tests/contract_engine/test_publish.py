@@ -250,3 +250,32 @@ def test_what_is_served_names_the_files_that_were_promoted(tmp_path: Path) -> No
     later = checked(tmp_path, {PLACE: LIVE + "# a remark\n", returns: LIVE.replace("shop.orders", "shop.returns")})
     promoted(later, None, "shop.returns")
     assert view(tmp_path)["provenance"]["inputs"] == [{"path": PLACE, "sha256": digest}]
+
+
+def test_who_dies_after_the_record_is_followed_by_one_who_turns_the_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = checked(tmp_path, {PLACE: LIVE})
+
+    def die(out: Path, release: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(publishing, "_turn", die)
+        with pytest.raises(KeyboardInterrupt):
+            promoted(found)
+    assert promotions.head(found.setting.promotions) == 1
+    assert not (tmp_path / "out" / "current").exists()
+    again = promoted(examine(open_setting(tmp_path, TODAY)))
+    assert (again.promoted, view(tmp_path)["provenance"]["promotion"]) == ((), 1)
+
+
+def test_what_stands_in_the_place_of_the_link_is_told(tmp_path: Path) -> None:
+    (tmp_path / "out" / "current").mkdir(parents=True)
+    (tmp_path / "out" / "current" / "mine.txt").write_text("keep")
+    found = checked(tmp_path, {PLACE: LIVE})
+    with pytest.raises(StrataError) as stopped:
+        promoted(found)
+    assert [d.code for d in stopped.value.diagnostics] == ["E160"]
+    assert (tmp_path / "out" / "current" / "mine.txt").read_text() == "keep"
+    assert promotions.head(found.setting.promotions) == 0
