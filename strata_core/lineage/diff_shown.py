@@ -115,7 +115,8 @@ def where_and_how(finding: Finding, project: str) -> list[tuple[str, str]]:
 
 
 def _reach_lines(finding: Finding, project: str) -> Iterator[str]:
-    rows = where_and_how(finding, project)
+    """What a change reaches; of one that follows from another it is told there."""
+    rows = [] if finding.follows else where_and_how(finding, project)
     shown = rows[:MOST_CONSUMERS]
     width = max((len(where) for where, _ in shown), default=0)
     for where, how in shown:
@@ -164,6 +165,8 @@ def markdown_lines(diff: LineageDiff, before: str, after: str) -> Iterator[str]:
 
 
 def _reach_cell(finding: Finding, project: str) -> str:
+    if finding.follows:
+        return ""
     shown = [f"`{_where(c, project)}`{f' ({c.owner})' if c.owner else ''}" for c in finding.consumers[:MOST_CONSUMERS]]
     more = len(finding.consumers) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")

@@ -72,17 +72,21 @@ def find(graph: LineageGraph, project: str, text: str) -> tuple[ColumnId, ...]:
     whole = TableId(owner, rest)
     if whole in graph.tables:
         return graph.columns(whole)
-    name, _, column = rest.rpartition(".")
-    table = TableId(owner, name)
-    if table not in graph.tables:
+    places = [place for place, letter in enumerate(rest) if letter == "."]
+    for place in places:  # names of tables and of columns may hold dots themselves
+        table, column = TableId(owner, rest[:place]), rest[place + 1 :]
+        if table in graph.tables and column in graph.tables[table].columns:
+            return (ColumnId(table, column),)
+    known = [place for place in places if TableId(owner, rest[:place]) in graph.tables]
+    if not known:
         names = [t.name for t in graph.tables if t.project == owner]
-        wanted = name or rest
+        wanted = rest.rpartition(".")[0] or rest
         fix = did_you_mean(wanted, names, f"known are {', '.join(sorted(names)[:12]) or 'none'}")
         raise StrataError(Diagnostic("E027", f"no model or source `{wanted}`", fix=fix))
-    if column not in graph.tables[table].columns:
-        fix = did_you_mean(column, graph.tables[table].columns, f"it has {', '.join(graph.tables[table].columns)}")
-        raise StrataError(Diagnostic("E021", f"`{name}` has no column `{column}`", fix=fix))
-    return (ColumnId(table, column),)
+    name, column = rest[: known[0]], rest[known[0] + 1 :]
+    columns = graph.tables[TableId(owner, name)].columns
+    fix = did_you_mean(column, columns, f"it has {', '.join(columns)}")
+    raise StrataError(Diagnostic("E021", f"`{name}` has no column `{column}`", fix=fix))
 
 
 def project_models(graph: LineageGraph, project: str) -> tuple[ColumnId, ...]:

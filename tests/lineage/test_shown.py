@@ -164,6 +164,14 @@ def test_openlineage_says_direct_at_the_field_and_indirect_once_for_the_dataset(
     assert output["facets"]["schema"]["fields"][2] == {"name": "n", "type": "int64 nonnull"}
 
 
+def test_names_may_hold_dots() -> None:
+    columns = {"a.b": ("", ()), "b": ("", ())}
+    dotted = lineage_graph([Table(TableId("shop", "t.a"), TableKind.MODEL, columns)])
+    assert [c.column for c in find(dotted, "shop", "t.a")] == ["a.b", "b"]
+    assert [c.column for c in find(dotted, "shop", "t.a.a.b")] == ["a.b"]
+    assert [c.column for c in find(dotted, "shop", "t.a.b")] == ["b"]
+
+
 @pytest.mark.parametrize(
     ("text", "code", "fix"),
     [
