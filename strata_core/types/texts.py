@@ -118,6 +118,8 @@ def json_of(value: object) -> object:
             return [json_of(v) for v in value]
         case decimal.Decimal():
             return text_of(value)
+        case datetime.datetime():
+            return text_of(value).replace(" ", "T")
         case datetime.date():
             return value.isoformat()
         case float() if not math.isfinite(value):
