@@ -381,3 +381,25 @@ def test_seed2_classification_is_inherited_through_the_sql_of_dbt_models(tmp_pat
     (found,) = checked(tmp_path / "a", files, toml).diagnostics
     assert (found.code, found.field_path) == ("E150", "assets[letters].columns[sent_to]")
     assert told(tmp_path / "b", {**files, PLACE: people % "nullable: true"}, toml) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("deprecation: {announced: 2026-02-30, sunset: 2026-04-30}", "E107 compatibility.deprecation.announced"),
+        ("deprecation: {announced: 2026-04-30, sunset: 2026-04-30}", "E107 compatibility.deprecation.sunset"),
+        (
+            "approvals: [{kind: owner, by: a, at: 2026-13-01, changes: [9f86d081884c]}]",
+            "E107 compatibility.approvals[0].at",
+        ),
+        ("deprecation: {announced: 2026-04-30, sunset: 2026-06-30}", None),
+    ],
+)
+def test_days_are_those_of_the_calendar(tmp_path: Path, text: str, expected: str | None) -> None:
+    found = checked(tmp_path, {PLACE: ORDERS + f"compatibility: {{{text}}}\n"}).diagnostics
+    assert [f"{d.code} {d.field_path}" for d in found] == ([] if expected is None else [expected])
+
+
+def test_two_measures_of_one_name(tmp_path: Path) -> None:
+    measures = "semantics: {measures: [{name: a, unit: m}, {name: a, unit: km}]}\n"
+    assert told(tmp_path, {PLACE: ORDERS + measures}) == [f"E023 {PLACE}:16:51 semantics.measures[a].name"]

@@ -21,6 +21,7 @@ from ..lowering import table_contracts
 from ..parse.parsed import Parsed
 from ..promotions import Promotion
 from .agents import check_agents
+from .compatibility import check_compatibility
 from .consumers import Consumers
 from .governance import check_governance
 from .inheritance import Sensitivity, check_inheritance
@@ -74,6 +75,7 @@ def validate(around: Surroundings) -> Validated:
         check_tests(candidate, of_dbt, unsupported, found.append)
         check_governance(candidate, levels, found.append)
         check_agents(candidate, levels, around.today, found.append)
+        check_compatibility(candidate, found.append)
         compatibility[candidate.id] = _compatibility(candidate, around, levels, consumers)
         found += compatibility[candidate.id].diagnostics
     check_cycles(sound, found.append)

@@ -1,4 +1,5 @@
-"""References inside and between contracts: E122 where one leads nowhere, E123 where products form a cycle."""
+"""References inside and between contracts: E122 where one leads nowhere, E123 where products form a cycle, E023 where
+there are two of one name."""
 
 from __future__ import annotations
 
@@ -31,6 +32,15 @@ def check_references(candidate: Candidate, collated: Collated, report: Report) -
         problem = _missing(reference, contract, products)
         if problem is not None:
             report(candidate.finding("E122", problem[0], path, problem[1]))
+    for kind in ("entities", "measures"):
+        first: dict[str, Path] = {}
+        for i, item in enumerate(getattr(contract.semantics, kind, ())):
+            path = ("semantics", kind, i, "name")
+            if item.name in first:
+                related = (Related(candidate.span(first[item.name]), "the first is here"),)
+                message, fix = f"`{item.name}` is listed twice", "keep one of the two"
+                report(candidate.finding("E023", message, path, fix, related=related))
+            first.setdefault(item.name, path)
     ids = [a.id for a in contract.assets]
     for name, path in _asset_refs(contract):
         if name not in ids:
