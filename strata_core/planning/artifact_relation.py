@@ -6,28 +6,32 @@ An artifact is a table of *named* columns, so their order in the source text is 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..analysis.compiled import CompiledModel
 from ..relation.build import project, ref, sort_rows, total_order
 from ..relation.canonical import canonical
-from ..relation.expressions import SortKey
-from ..relation.nodes import Item, Project, Relation
+from ..relation.expressions import ColumnRef, SortKey
+from ..relation.nodes import Item, Relation
+from ..relation.schema import Schema
 
 
 def artifact_relation(model: CompiledModel) -> Relation:
     """Columns sorted by name; rows in the order of `artifact_order`."""
-    return canonical(sort_rows(_by_name(model), artifact_order(model)))
+    relation = model.relation
+    by_name = project(relation, [Item(n, ref(relation, n)) for n in sorted(relation.schema.names)])
+    return canonical(sort_rows(by_name, artifact_order(model)))
 
 
 def artifact_order(model: CompiledModel) -> tuple[SortKey, ...]:
     """The columns that the table is laid out by; then the model's `sort`, else its contract's key, completed by a key
     that is proven, else by all columns."""
-    by_name = _by_name(model)
+    schema = model.written.schema
     key = model.contract.key if model.contract else ()
-    within = model.order or tuple(SortKey(ref(by_name, n)) for n in key)
-    partition = tuple(SortKey(ref(by_name, n)) for n in model.partition)
-    return total_order((*partition, *(k for k in within if k not in partition)), by_name.schema)
+    within = model.order or _ascending(schema, key)
+    partition = _ascending(schema, model.partition)
+    return total_order((*partition, *(k for k in within if k not in partition)), schema)
 
 
-def _by_name(model: CompiledModel) -> Project:
-    relation = model.relation
-    return project(relation, [Item(n, ref(relation, n)) for n in sorted(relation.schema.names)])
+def _ascending(schema: Schema, names: Iterable[str]) -> tuple[SortKey, ...]:
+    return tuple(SortKey(ColumnRef(name, schema[name].inferred)) for name in names)

@@ -151,7 +151,7 @@ def _table(
 def outward(compiled: CompiledProject, name: str) -> TableContract:
     """What readers of the model `name` may rest on."""
     model = compiled.models[name]
-    return published_contract(name, model.relation.schema.columns, promised(model), model.span)
+    return published_contract(name, model.written.schema.columns, promised(model), model.span)
 
 
 def _reads(compiled: CompiledProject, prints: Mapping[str, Fingerprint], current: set[str]) -> Iterator[RegisteredRead]:

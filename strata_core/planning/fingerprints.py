@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping
 from ..analysis.compiled import CompiledModel, CompiledProject, Source
 from ..digests import digest, hexdigest, packed
 from ..frozen import dataclass
+from ..relation.canonical import columns_scanned
 from ..relation.form import Meaning, fingerprint_form, meaning
-from ..relation.nodes import Relation, Scan, walk_relation
 from . import cache
-from .artifact_relation import artifact_relation
+from .artifact_relation import artifact_order
 from .project import Project, content_parts
 from .promised import promised
 
@@ -56,27 +56,25 @@ def fingerprints(project: CompiledProject) -> dict[str, Fingerprint]:
     result: dict[str, Fingerprint] = {}
     meanings = {name: source_meaning(source) for name, source in project.sources.items()}
     for name, model in project.models.items():
-        relation, held_to = artifact_relation(model), promised(model)
-        own, contract = _own(model, relation), held_to.digest if held_to else ""
+        held_to = promised(model)
+        own, contract = _own(model), held_to.digest if held_to else ""
         local = hexdigest("local", SEMANTICS_VERSION, own, contract)
         readings = {
-            table: Reading(columns, meanings[table].of(columns).hex())
-            for table, columns in columns_read(model, relation).items()
+            table: Reading(columns, meanings[table].of(columns).hex()) for table, columns in columns_read(model).items()
         }
         merkle = hexdigest("merkle", local, *_pairs((u, reading.meaning) for u, reading in sorted(readings.items())))
-        meanings[name] = meaning(relation, meanings)
+        meanings[name] = meaning(model.written, meanings)
         result[name] = Fingerprint(own, contract, local, merkle, readings, meanings[name])
     return result
 
 
-def columns_read(model: CompiledModel, relation: Relation) -> dict[str, tuple[str, ...]]:
-    """The columns that `model`, computed as `relation`, reads of each table for its rows, order and expectations."""
+def columns_read(model: CompiledModel) -> dict[str, tuple[str, ...]]:
+    """The columns that `model` reads of each table for its rows, order and expectations."""
     found: dict[str, set[str]] = {name: set() for name in sorted(model.upstream)}
     added = () if model.incremental is None else (model.incremental.rows,)
-    for one in (relation, *added, *(e.relation for e in model.expectations)):
-        for node in walk_relation(one):
-            if isinstance(node, Scan):
-                found[node.table].update(node.schema.names)
+    for one in (model.written, *added, *(e.relation for e in model.expectations)):
+        for table, columns in columns_scanned(one).items():
+            found[table] |= columns
     return {table: tuple(sorted(columns)) for table, columns in found.items()}
 
 
@@ -120,8 +118,8 @@ def address(local: str, inputs: Mapping[str, str]) -> str:
     return hexdigest("address", local, *_pairs(sorted(inputs.items())))
 
 
-def _own(model: CompiledModel, relation: Relation) -> str:
-    parts: list[bytes | str] = [fingerprint_form(relation)]
+def _own(model: CompiledModel) -> str:
+    parts: list[bytes | str] = [fingerprint_form(model.written, artifact_order(model))]
     for expectation in model.expectations:
         parts += [fingerprint_form(expectation.relation), "\0".join(expectation.columns)]
     if (way := model.incremental) is not None:

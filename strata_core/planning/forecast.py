@@ -15,7 +15,7 @@ from ..frozen import dataclass
 from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.tables import ColumnId, TableId, project_tables
 from ..store.artifacts import Artifact
-from .catalog import Catalog, outward, read_catalog
+from .catalog import Catalog, outward
 from .consumers import renamed_columns
 from .fingerprints import address, data_digest
 from .plan import Plan, PlannedModel, Reason
@@ -67,9 +67,8 @@ def forecast(workspace: Workspace, plan: Plan) -> dict[str, Forecast]:
     """The forecast of each stale model of `plan`."""
     works = dict(_works(workspace, plan))
     project = workspace.project.config.name
-    catalog = read_catalog(workspace.store, workspace.environment)
     graph = lineage_graph(project_tables(project, workspace.compiled))
-    effects = {m.name: _effect(workspace, m, catalog, graph) for m in plan.stale}
+    effects = {m.name: _effect(workspace, m, plan.catalog, graph) for m in plan.stale}
     return {name: Forecast(work, effects[name]) for name, work in works.items()}
 
 

@@ -19,7 +19,7 @@ from ..types import Inferred
 
 def known_of(model: CompiledModel) -> JSON:
     """What readers of `model` may rest on, as its artifact's manifest keeps it: facts by column, and the keys."""
-    schema = model_table(model.name, model.relation, model.contract).relation.schema
+    schema = model_table(model.name, model.written, model.contract).relation.schema
     return {
         "columns": {c.name: _facts(c.inferred) for c in schema.columns},
         "keys": sorted(sorted(key) for key in schema.keys),

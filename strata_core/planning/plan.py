@@ -14,10 +14,10 @@ from enum import StrEnum
 from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean
-from ..frozen import dataclass, replace
+from ..frozen import dataclass, field, replace
 from ..relation.form import Meaning
 from ..store.environments import EnvironmentVersion, Pointer
-from .catalog import Approved
+from .catalog import Approved, Catalog
 from .fingerprints import Fingerprint, Reading, source_meaning
 from .increments import Watermark, Way, way_of
 
@@ -103,7 +103,8 @@ class Plan:
     """The models looked at, in topological order, against version `base` of an environment.
 
     `removed` names what is published of this project and is no model of it any more. `conflicts` says what publishing
-    would break of other projects: then nothing is applied. `approved` are changes that pass although they do.
+    would break of other projects, as the `catalog` has them: then nothing is applied. `approved` are changes that pass
+    although they do.
     """
 
     environment: str
@@ -112,6 +113,7 @@ class Plan:
     removed: tuple[str, ...] = ()
     conflicts: tuple[Diagnostic, ...] = ()
     approved: tuple[Approved, ...] = ()
+    catalog: Catalog = field(default_factory=dict, repr=False)
 
     @property
     def stale(self) -> tuple[PlannedModel, ...]:

@@ -72,7 +72,7 @@ class Workspace:
         publishing = {*removed, *(m.name for m in plan.stale)}
         breaking = breaking_changes(name, self.compiled, prints, catalog, publishing)
         breaks = judged(breaking, approvals(), self.compiled) if breaking else Breaks((), ())
-        return replace(plan, removed=removed, conflicts=breaks.diagnostics, approved=breaks.approved)
+        return replace(plan, removed=removed, conflicts=breaks.diagnostics, approved=breaks.approved, catalog=catalog)
 
     def register(self, version: EnvironmentVersion, plan: Plan) -> None:
         """Keep in the catalog what the project has in `version`, and the approvals that `plan` rested on."""

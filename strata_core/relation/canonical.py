@@ -89,6 +89,19 @@ def canonical(relation: Relation) -> Relation:
     return replace(rewritten, schema=relation.schema)
 
 
+def columns_scanned(relation: Relation) -> dict[str, frozenset[str]]:
+    """The columns of each table that the rows of `relation` need, in whatever order: what its canonical form scans."""
+    found: dict[str, frozenset[str]] = {}
+    stack = [_Visit(relation, frozenset(relation.schema.names), False, False)]
+    while stack:
+        visit = stack.pop()
+        if isinstance(visit.node, Scan):
+            needed = visit.needed or frozenset(visit.node.schema.names[:1])
+            found[visit.node.table] = found.get(visit.node.table, frozenset()) | needed
+        stack.extend(_demands(visit))
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Visit:
     """A node to rewrite, the columns that are read from it, and whether its order is observed.

@@ -85,14 +85,16 @@ def meaning(relation: Relation, upstream: Mapping[str, Meaning]) -> Meaning:
     return Meaning(rows.identity, {c.name: columns[c.name] for c in relation.schema.columns})
 
 
-def fingerprint_form(relation: Relation) -> bytes:
-    """The form of `relation`: length-prefixed, the same on every machine and run."""
+def fingerprint_form(relation: Relation, order: Iterable[SortKey] | None = None) -> bytes:
+    """The form of `relation`, in `order` where one over its columns is given: length-prefixed, the same on every
+    machine and run. It is that of its canonical form (`canonical.py`), which need not be made for it."""
     columns, rows = _identities(relation, _named)
+    ordered = rows.order if order is None else _order(order, columns)
     outputs = [
         packed(c.name, columns[c.name], str(c.inferred.type))
         for c in sorted(relation.schema.columns, key=lambda c: c.name)
     ]
-    return packed(FORM_VERSION, rows.identity, packed(*outputs), packed(*rows.order))
+    return packed(FORM_VERSION, rows.identity, packed(*outputs), packed(*ordered))
 
 
 Scanned = Callable[[Scan], tuple[Names, Rows]]

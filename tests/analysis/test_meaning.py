@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from strata_core.relation.canonical import canonical
+from strata_core.relation.build import sort_rows
+from strata_core.relation.canonical import canonical, columns_scanned
 from strata_core.relation.form import fingerprint_form
+from strata_core.relation.nodes import Scan, walk_relation
 
 from .programs import model
 
@@ -103,6 +105,12 @@ def test_other(case: str) -> None:
 @pytest.mark.parametrize("case", [*SAME, *OTHER])
 def test_the_canonical_relation_has_the_same_form(case: str) -> None:
     for body in (SAME | OTHER)[case]:
-        relation = model(body).relation
-        assert fingerprint_form(canonical(relation)) == fingerprint_form(relation)
-        assert canonical(relation).schema == relation.schema
+        written = model(body).written
+        small = canonical(written)
+        assert fingerprint_form(small) == fingerprint_form(written)
+        assert small.schema == written.schema
+        scans = [node for node in walk_relation(canonical(sort_rows(small, ()))) if isinstance(node, Scan)]
+        assert columns_scanned(written) == {
+            table: frozenset(n for s in scans if s.table == table for n in s.schema.names)
+            for table in {s.table for s in scans}
+        }
