@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 20
 """Rows of each kind that a failing test shows."""
+WIDEST = 100
+"""Characters of a cell that it shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def _other_rows(test: UnitTest, expected: LiteralRows, made: _Made) -> Diagnosti
         for count, what in ((lacking.total(), "missing"), (surplus.total(), "not expected"))
         if count
     ]
-    lines = aligned([[c.name for c in expected.columns], *([spelled(v) for v in row] for _, row in shown)])
+    lines = aligned([[c.name for c in expected.columns], *([shortened(spelled(v)) for v in row] for _, row in shown)])
     signs = [" ", *(sign for sign, _ in shown)]
     notes = [f"{sign} {line}" for sign, line in zip(signs, lines, strict=True)]
     left_out = lacking.total() + surplus.total() - len(shown)
@@ -190,6 +192,11 @@ def _other_order(test: UnitTest, expected: LiteralRows, made: _Made) -> Diagnost
             left[wanted[number]] -= 1
         start += run
     return None
+
+
+def shortened(text: str) -> str:
+    """A cell as a report shows it."""
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
 
 
 def _named(test: UnitTest) -> str:

@@ -18,7 +18,14 @@ REFUSED: tuple[tuple[tuple[type, ...], str], ...] = (
     ((exp.Star,), "`*`"),
 )
 """What is no part of a scalar expression."""
+LONGEST, DEEPEST = 10_000, 100
+"""How long a template may be, and how deep its tree: what renders SQL recurses."""
 Fault = tuple[str, str, str]
+TOO_LARGE: Fault = (
+    "E070",
+    f"a template has at most {LONGEST:,} characters and nests {DEEPEST} deep",
+    "define what it computes as a function of the engine, and call that",
+)
 
 
 def parsed(template: str, dialect: str) -> exp.Expr:
@@ -38,13 +45,17 @@ def parameter(node: exp.Expr) -> str | None:
 def fault(template: str, dialect: str, parameters: frozenset[str]) -> Fault | None:
     """What is wrong with a template: a code, a message and a fix."""
     try:
-        trees = sqlglot.parse(template, dialect=dialect)
+        trees = sqlglot.parse(template[: LONGEST + 1], dialect=dialect)
+    except RecursionError:
+        return TOO_LARGE
     except SqlglotError as error:
         return "E070", f"this is no expression of {dialect}: {str(error).splitlines()[0]}", SHAPE
     if len(trees) != 1 or trees[0] is None:
         return "E070", "a template is one expression", SHAPE
     (tree,) = trees
     assert tree is not None
+    if len(template) > LONGEST or _depth(tree) > DEEPEST:
+        return TOO_LARGE
     variables = {v.name for made in tree.find_all(exp.Lambda) for v in made.expressions}
     for node in tree.walk():
         for kinds, what in REFUSED:
@@ -63,6 +74,15 @@ def fault(template: str, dialect: str, parameters: frozenset[str]) -> Fault | No
         if isinstance(node, exp.Func) and (word := _banned(node)) is not None:
             return "E065", f"`{word}` does not give equal values for equal arguments", BANNED.get(word, SHAPE)
     return None
+
+
+def _depth(tree: exp.Expr) -> int:
+    """How deep a tree nests."""
+    level, depth = [tree], 0
+    while level:
+        level = [child for node in level for child in node.iter_expressions()]
+        depth += 1
+    return depth
 
 
 def _banned(node: exp.Func) -> str | None:

@@ -98,6 +98,11 @@ TEMPLATES = {
     "another parameter": "upper($b)",
     "nothing": "",
     "no SQL": "a b c",
+    "too deep": "(" * 500 + "$a" + ")" * 500,
+    "too many cases": "case when true then " * 200 + "$a" + " end" * 200,
+    "too long": "$a || " * 2000 + "$a",
+    "a chain": "$a || " * 1500 + "$a",
+    "negations": "not " * 2000 + "true",
 }
 
 

@@ -131,6 +131,12 @@ def test_long_differences_are_cut(violations):
     assert found.notes[-1] == "and 10 more"
 
 
+def test_a_long_cell_is_cut(violations):
+    given = f'given orders {{ | id | amount | tags | | 1 | 1 | ["{"x" * 5000}"] | }}'
+    (found,) = violations(f'test paid "t" {{ {given} expect {{ | tags | | [] | }} }}')
+    assert max(map(len, found.notes)) == 106
+
+
 def test_a_model_that_is_not_there():
     compiled = compile_project([parse_module(MODELS, "m.strata").module])
     with pytest.raises(StrataError) as error:
