@@ -1,0 +1,31 @@
+"""`strata check --format`: findings for other programs."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+BROKEN = "model broken { from nowhere select { id } }\n"
+
+
+def test_sarif(cli):
+    cli.write("models/broken.strata", BROKEN)
+    ran = cli("check", "--format", "sarif")
+    (run,) = json.loads(ran.out)["runs"]
+    assert (ran.code, run["tool"]["driver"]["name"]) == (1, "strata")
+    assert ("E020", "models/broken.strata") in [
+        (r["ruleId"], r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]) for r in run["results"]
+    ]
+
+
+def test_junit(cli):
+    cli.write("models/broken.strata", BROKEN)
+    suite = ElementTree.fromstring(cli("check", "--format", "junit").out)[0]
+    failed = [case.attrib["name"] for case in suite if case.find("failure") is not None]
+    assert failed == ["models/broken.strata"]
+
+
+def test_annotations(cli):
+    cli.write("models/broken.strata", BROKEN)
+    lines = cli("check", "--format", "github").out.splitlines()
+    assert any(line.startswith("::error file=models/broken.strata,line=1,col=21,title=E020 ") for line in lines)
