@@ -36,9 +36,7 @@ def lints(model: ast.Model, walked: Sequence[Step]) -> Iterator[Diagnostic]:
         if step.before is not None:
             for look in (_fan_out, _rejected_nulls, _nulls_grouped, _coalesced_keys, _taken):
                 yield from look(step.statement, step.before, step.after, joins)
-    statements = [step.statement for step in walked]
-    for place, statement in enumerate(statements):
-        yield from _unused(statement, statements[place + 1 :])
+    yield from _unused([step.statement for step in walked])
 
 
 Joins = dict[frozenset[str], ast.Join]
@@ -255,15 +253,25 @@ def _taken(statement: ast.Statement, before: Rows, _after: Rows, _joins: Joins) 
     yield _warning("W011", message, statement.span, fix)
 
 
-def _unused(statement: ast.Statement, later: Sequence[ast.Statement]) -> Iterator[Diagnostic]:
-    """W005 and W014: a left join, which drops no row, of no column that is used; a `let` that nothing reads."""
+def _unused(statements: Sequence[ast.Statement]) -> Iterator[Diagnostic]:
+    """W005 and W014, from the last statement to the first, so that each is looked at once."""
+    later = Named(set(), set())
+    for statement in reversed(statements):
+        yield from _unused_one(statement, later)
+        own = _named([statement])
+        later.tables.update(own.tables)
+        later.columns.update(own.columns)
+
+
+def _unused_one(statement: ast.Statement, later: Named) -> Iterator[Diagnostic]:
+    """A left join, which drops no row, of no column that is used; a `let` that nothing reads."""
     if isinstance(statement, ast.Join) and statement.kind == "left":
         label = (statement.alias or statement.table).text
-        if label not in _named(later).tables:
+        if label not in later.tables:
             message = f"no column of `{label}` is used: a left join adds columns, and drops no rows"
             fix = f"read `{label}.…`, keep matching rows with `join_semi`, or leave the join out"
             yield _warning("W005", message, statement.span, fix)
-    elif isinstance(statement, ast.Let) and statement.name.text not in _named(later).columns:
+    elif isinstance(statement, ast.Let) and statement.name.text not in later.columns:
         message = f"`{statement.name}` is hidden, and nothing reads it"
         yield _warning("W014", message, statement.name.span, "read it, `derive` it, or leave it out")
 

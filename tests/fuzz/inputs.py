@@ -11,7 +11,7 @@ from strata_core.language.tables import load_tables
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILE = "values.strata"
-"""The name under which inputs are compiled: one of the programs imports it."""
+"""The name under which inputs are compiled."""
 _TOKEN = re.compile(
     r'"[^"\\]*(?:\\.[^"\\]*)*"|`[^`\n]+`|[A-Za-z_]\w*|\.?\d[\w.]*|\s+|//[^\n]*|->|==|!=|<=|>=|\|\||\.\.|.', re.S
 )

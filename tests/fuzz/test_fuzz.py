@@ -92,7 +92,7 @@ MODEL = "source t { columns: { x: int64 nonnull, s: string } }\nmodel m { from t
         (f"{MODEL} derive {{ `\u202ex\u202c` = x }} }}", set()),
         (f"{MODEL} filter \u202ex > 1 }}", {"E001"}),
         ("import " + ".".join(["a"] * 50_000), {"E070"}),
-        ("import values\nimport values", set()),
+        ("import values\nimport values", {"E028"}),
         ("domain a = b\ndomain b = c\ndomain c = a", {"E070"}),
         ("model a { from b }\nmodel b { from c }\nmodel c { from a }", {"E026"}),
     ],
