@@ -178,10 +178,10 @@ def _optional(relation: Relation) -> dict[str, str]:
                 return found
 
 
-def _rejected_nulls(statement: ast.Statement, before: Rows, after: Rows, _joins: Joins) -> Iterator[Diagnostic]:
+def _rejected_nulls(statement: ast.Statement, before: Rows, after: Rows, joins: Joins) -> Iterator[Diagnostic]:
     """W008: a filter on the optional side of an outer join, which drops the rows that the join was to keep."""
-    if not isinstance(statement, ast.Filter):
-        return
+    if not isinstance(statement, ast.Filter) or not joins:
+        return  # without a join there is nothing to look for, however many filters there are
     kept = after.relation.schema
     optional = {n for n in _optional(before.relation) if n in kept and not kept[n].inferred.nullable}
     for part in _conjuncts(statement.condition):
