@@ -240,7 +240,7 @@ def latest() -> None:
 
 
 def history() -> None:
-    """`as_of` in the middle of 1,000 runs, and resolving a frontier among 10,000."""
+    """`as_of` in the middle of 1,000 runs beside the same rows at head."""
     from strata_core.store import Store
 
     rng = np.random.default_rng(0)
@@ -260,8 +260,14 @@ def history() -> None:
             store.tables.results._held.clear()
             return timed(lambda: store.table("t").read(as_of=as_of).arrow())
 
-        pairs = in_turn(lambda: read(long, middle), lambda: read(short, None))
+        pairs = in_turn(lambda: read(long, middle), lambda: read(short, None), 11)
         row("`as_of` in the middle of 1,000 runs, against the same rows at head", pairs, "ms", "≤ 1.2")
+
+
+def frontier() -> None:
+    """Resolving a frontier among 10,000 runs beside listing the log and reading the entries since the last fold."""
+    from strata_core.store import Store
+
     with folder() as root:
         store = Store.open(root)
         store.declare('[[pipeline.tables]]\nname = "t"\n')
@@ -276,9 +282,10 @@ def history() -> None:
             fresh = Store.open(root).table("t")
             return timed(lambda: fresh.read())
 
-        pairs = in_turn(
-            resolve, lambda: timed(lambda: (os.listdir(log), [p.read_bytes() for p in sorted(log.iterdir())[-101:]]))
-        )
+        def by_hand() -> float:
+            return timed(lambda: [(log / name).read_bytes() for name in sorted(os.listdir(log))[-100:]])
+
+        pairs = in_turn(resolve, by_hand, 9)
         row(
             "resolving the frontier of 10,000 runs, against listing the log and reading what follows the fold",
             pairs,
@@ -326,7 +333,14 @@ def vintages() -> None:
         row("landing a day of 1,000 vintages over 1,000 stored days, against over 100", pairs, "ms", "≤ 1.3")
 
 
-MEASURES = {"commits": commits, "bulk": bulk, "latest": latest, "history": history, "vintages": vintages}
+MEASURES = {
+    "commits": commits,
+    "bulk": bulk,
+    "latest": latest,
+    "history": history,
+    "frontier": frontier,
+    "vintages": vintages,
+}
 ONES = {"strata": land_strata, "delta": land_delta, "iceberg": land_iceberg}
 
 if __name__ == "__main__":

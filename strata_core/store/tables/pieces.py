@@ -21,6 +21,7 @@ from ...diagnostics import Diagnostic, StrataError
 from .. import disk
 from ..digest import BLOCK_ROWS
 from ..instant import Instant
+from ..manifest import Part
 from .declaration import BOOKKEEPING, COMMIT_SEQ, INGESTED_AT, ROW_SEQ, RUN_ID
 from .errors import StoreError
 from .frontier import Frontier
@@ -166,7 +167,7 @@ def pieces_of(history: History, frontier: Frontier) -> tuple[Piece, ...]:
     return tuple(found)
 
 
-def _parts(history: History, folder: Path):  # type: ignore[no-untyped-def]
+def _parts(history: History, folder: Path) -> tuple[Part, ...]:
     manifest = history.manifest(folder)
     if manifest is None:
         message = f"the manifest of {folder} is missing, and the log of {history.name} names it"

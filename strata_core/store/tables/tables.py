@@ -13,7 +13,7 @@ from ...folder_names import names_a_folder
 from ..files import LOCAL, Files
 from ..instant import Instant, now
 from ..log import LogConflictError
-from ..names import table_name
+from ..names import table_name, under
 from .entries import Declared
 from .errors import StoreError
 from .history import History
@@ -21,6 +21,8 @@ from .results import ResultCache
 from .table import Table
 
 if TYPE_CHECKING:  # pydantic and pyarrow load when a table is declared or opened for its rows
+    import pyarrow as pa
+
     from .declaration import TableDeclaration
 
 MASK_KEY = "_mask.key"
@@ -92,7 +94,10 @@ class Tables:
     def _open(self, name: str) -> Table:
         found = self._opened.get(name)
         if found is None:
-            history = History(table_name(name), self.root / "tables" / name, self.files, self.clock)
+            folder = self.root / "tables" / table_name(name)
+            if self.files is LOCAL:
+                under(self.root, folder)
+            history = History(name, folder, self.files, self.clock)
             found = self._opened.setdefault(name, Table(history, self.results, self.mask_key, self.table))
         return found
 
@@ -105,7 +110,7 @@ def _check_conditions(declared: TableDeclaration) -> None:
             check_syntax(declared.name, text)
 
 
-def _check_change(before: TableDeclaration, after: TableDeclaration, schema) -> None:  # type: ignore[no-untyped-def]
+def _check_change(before: TableDeclaration, after: TableDeclaration, schema: pa.Schema) -> None:
     from .schema_merge import check_clocks
 
     if before.identity != after.identity:

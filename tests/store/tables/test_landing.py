@@ -344,3 +344,12 @@ def test_nested_and_rare_types_come_back_as_they_landed(world: World) -> None:
     for _ in range(2):
         assert table.read().arrow().equals(data)
         table.fold()
+
+
+def test_a_table_that_leads_out_of_the_store_is_refused(world: World, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (world.root / "tables").mkdir(parents=True)
+    (world.root / "tables" / "t").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StrataError, match="leads out of the store"):
+        world.declare(PLAIN)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
