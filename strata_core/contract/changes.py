@@ -291,7 +291,7 @@ def _of_table(before: TableContract, after: TableContract, renamed: Mapping[str,
     key = frozenset(renamed.get(name, name) for name in before.key)
     if key != frozenset(after.key):
         direction = _promised(key, after.key) or Direction.BOTH
-        yield change(Aspect.KEY, direction, _listed(before.key), _listed(after.key))
+        yield change(Aspect.KEY, direction, _listed(sorted(before.key)), _listed(sorted(after.key)))
     if (fresher := _fresh(before.freshness, after.freshness, renamed)) is not None:
         yield change(Aspect.FRESHNESS, fresher, _spelled(before.freshness), _spelled(after.freshness))
     if (closing := _promised(before.closed, after.closed)) is not None:

@@ -65,7 +65,7 @@ def _result(diagnostic: Diagnostic, rule: int) -> dict[str, Any]:
 
 def _place(span: Span) -> dict[str, Any]:
     return {
-        "artifactLocation": {"uri": quote(span.file), "uriBaseId": "%SRCROOT%"},
+        "artifactLocation": {"uri": quote(span.file, errors="surrogatepass"), "uriBaseId": "%SRCROOT%"},
         "region": {
             "startLine": span.line,
             "startColumn": span.column,
@@ -127,6 +127,7 @@ def _command(diagnostic: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode()  # half of a surrogate pair is no text
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -104,3 +104,9 @@ def test_law_no_text_breaks_a_format(message: str, fix: str, file: str) -> None:
     ElementTree.fromstring(render_junit(found, [], "t").encode("utf-8"))
     assert len(render_github(found).splitlines()) == 1 or "\n" not in render_github(found)
     assert json.loads(render_sarif(found, "t", "1"))["runs"][0]["results"][0]["ruleId"] == "E114"
+
+
+def test_half_of_a_surrogate_pair_breaks_no_format() -> None:
+    found = [Diagnostic("E114", "a\ud800", Span("\udcff.yaml", 1, 1, 1, 1), fix="b\ud800")]
+    for text in (render_sarif(found, "t", "1"), render_junit(found, ["\ud800"], "t"), render_github(found)):
+        assert text.encode()
