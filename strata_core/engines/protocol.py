@@ -80,6 +80,15 @@ class EngineSettings:
     spill_directory: Path | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How many rows a query that somebody wrote has, its columns, and the first few rows."""
+
+    rows: int
+    columns: tuple[str, ...]
+    samples: tuple[tuple[object, ...], ...]
+
+
 class Engine(Protocol):
     """An engine. Every method raises `StrataError`: E090 (a value overflows or a cast fails), E091 (out of
     memory or disk), E033 (an input cannot be read: missing, ragged, not of its format)."""

@@ -20,7 +20,10 @@ from .provenance import applied
 from .sources import ResolvedSource, resolve_all
 
 if TYPE_CHECKING:  # engines are heavy, and a plan needs none
-    from ..engines.protocol import Engine
+    from pathlib import Path
+
+    from ..engines.protocol import Engine, EngineSettings
+    from .config import ProjectConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +115,18 @@ def make_engine(project: Project) -> Engine:
 
 def named_engine(project: Project, name: str) -> Engine:
     """The engine of that name, with the limits of `strata.toml`."""
-    config = project.config.engine
     if name == "reference":
         from ..engines.reference.engine import ReferenceEngine
 
         return ReferenceEngine()
     from ..engines.duckdb.engine import DuckDBEngine
+
+    return DuckDBEngine(engine_settings(project.root, project.config))
+
+
+def engine_settings(root: Path, config: ProjectConfig) -> EngineSettings:
+    """The limits of `strata.toml` for the project in `root`."""
     from ..engines.protocol import EngineSettings
 
-    spill = project.root / config.spill if config.spill else None
-    return DuckDBEngine(EngineSettings(config.memory_limit, config.threads, spill))
+    engine = config.engine
+    return EngineSettings(engine.memory_limit, engine.threads, root / engine.spill if engine.spill else None)

@@ -47,8 +47,8 @@ def docs_command(setting: Setting, contract: Path | None, out: Path | None) -> i
         inputs = frozenset(path for c in chosen for path in c.inputs)
         blocking = [d for d in checked.diagnostics if d.blocks and (d.span is None or d.span.file in inputs)]
         tell(blocking, setting.root, "text", err=True)
-        around = Known(checked.parsed, observed(checked), known)
         now, made_by = moment(), version("strata-tables")
+        around = Known(checked.parsed, observed(checked, now), known)
         views = {
             c.id: project(c, around, _promotion(checked, c), made_by, now) for c in known if checked.validated.passed(c)
         }

@@ -12,6 +12,7 @@ EXITS_HELP = "Exit codes: 0 clean, 1 something blocks, 2 usage. Shell completion
 VERBS = {
     "discover": Verb(".discover", "List what says something about data products."),
     "validate": Verb(".validate", "Check contracts, fragments and versions; publish nothing."),
+    "test": Verb(".test", "Run the tests of products on the rows that are in reach."),
     "project": Verb(".project", "Write the runtime views of products."),
     "docs": Verb(".docs", "Write the documentation of products: HTML, Markdown, JSON."),
     "publish": Verb(".publish", "Promote what is valid: views, docs and index, with a record."),

@@ -34,7 +34,7 @@ def project_command(setting: Setting, contract: Path | None, out: Path | None) -
         inputs = frozenset(path for c in chosen for path in c.inputs)
         blocking = [d for d in checked.diagnostics if d.blocks and (d.span is None or d.span.file in inputs)]
         tell(blocking, setting.root, "text", err=True)
-        known = Known(checked.parsed, observed(checked), checked.collated.candidates)
+        known = Known(checked.parsed, observed(checked, moment(), {c.id for c in chosen}), checked.collated.candidates)
         for candidate in chosen:
             if not checked.validated.passed(candidate):
                 continue

@@ -18,7 +18,7 @@ def prepared(checked: Checked, products: Sequence[str], by: str | None = None, c
     provenance = Provenance(
         by or getpass.getuser(), commit or _commit(checked, products), version("strata-tables"), moment()
     )
-    return prepare(checked, products, observed(checked), provenance)
+    return prepare(checked, products, observed(checked, provenance.now), provenance)
 
 
 def _commit(checked: Checked, products: Sequence[str]) -> str:

@@ -69,7 +69,7 @@ def sql_faults(sql: str, dialect: str, assets: Iterable[Asset]) -> Iterator[tupl
 
     names = {name.casefold() for asset in assets for name in (asset.id, asset.ref or asset.id)}
     try:
-        statements = [s for s in sqlglot.parse(sql, read=dialect) if s is not None]
+        statements = [s for s in sqlglot.parse(sql, read=dialect) if s is not None and not isinstance(s, exp.Semicolon)]
     except ValueError:
         yield f"there is no SQL dialect `{dialect}`", f"dialects are for instance {', '.join(sorted(DIALECTS))}"
         return
@@ -251,11 +251,12 @@ def _custom_faults(expression: str, asset: Asset) -> Iterator[Fault]:
 
 def _source(asset: Asset) -> str:
     columns = "".join(
-        f"    {_quoted(c.name)}: {c.type}{' nonnull' if c.nullable is False or c.primary_key else ''},\n"
+        f"    {spelled(c.name)}: {c.type}{' nonnull' if c.nullable is False or c.primary_key else ''},\n"
         for c in asset.columns
     )
     return f'source checked_rows(csv: "rows.csv") {{\n  columns: {{\n{columns}  }}\n}}'
 
 
-def _quoted(name: str) -> str:
+def spelled(name: str) -> str:
+    """The name of a column as the Strata language spells it."""
     return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else json.dumps(name)

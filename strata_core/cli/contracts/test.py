@@ -1,0 +1,65 @@
+"""`contract-engine test`: the tests of products, asked of the rows that are in reach."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import click
+
+from ...contract_engine.pipeline import Setting, examine
+from ...diagnostics import Diagnostic, StrataError
+from ...diagnostics.render import printable
+from ...diagnostics.suggest import did_you_mean
+from ..exits import CLEAN, FINDINGS
+from ..progress import Progress
+from ..report import plural
+from .shared import format_option, on_contracts
+
+
+@click.command("test")
+@click.argument("products", nargs=-1, metavar="[PRODUCT]...")
+@on_contracts
+@click.option("--env", "environment", default="prod", show_default=True, help="Whose published models are asked.")
+@format_option("text", "json")
+def test_command(setting: Setting, products: Sequence[str], environment: str, format_: str) -> int:
+    """Run the SQL and the expectations of products (all of them by default) on the rows that are in reach.
+
+    Nothing is written. The exit code is 1 where a blocking test fails; dbt's own tests are run by dbt.
+    """
+    from ...contract_engine.execution.run import run_tests
+    from ...planning.reachable import ReachableTables
+    from .observed import moment
+
+    with Progress("running tests", quiet=format_ != "text"):
+        checked = examine(setting)
+        for id_ in products:
+            if id_ not in checked.collated.by_id:
+                fix = did_you_mean(id_, checked.collated.by_id, "`contract-engine discover` lists contracts")
+                raise StrataError(Diagnostic("E073", f"there is no product `{id_}`", fix=fix))
+        tables = ReachableTables(setting.root, setting.config, environment)
+        seen = run_tests(checked, tables, moment(), set(products) or None).tests
+    severities = {(c.id, t.id): t.severity for c in checked.collated.candidates if c.sound for t in c.contract.tests}
+    if format_ == "json":
+        listed = [
+            {
+                "product": t.product,
+                "test": t.test,
+                "severity": severities[t.product or "", t.test],
+                "outcome": t.outcome,
+                "offenders": t.offenders,
+                "message": t.message,
+            }
+            for t in seen
+        ]
+        click.echo(json.dumps(listed, indent=2, ensure_ascii=False))
+    else:
+        for one in seen:
+            told = f": {one.message}" if one.message else ""
+            severity = severities[one.product or "", one.test]
+            click.echo(printable(f"{one.outcome:<11}  {one.product}  {one.test} ({severity}){told}"))
+        failed = sum(t.outcome in ("failed", "error") for t in seen)
+        away = sum(t.outcome in ("not_run", "unsupported") for t in seen)
+        click.echo(f"{plural(len(seen), 'test')}: {failed} failed, {away} not run", err=True)
+    blocking = (t for t in seen if severities[t.product or "", t.test] == "blocking")
+    return FINDINGS if any(t.outcome in ("failed", "error") for t in blocking) else CLEAN

@@ -1,0 +1,197 @@
+"""Tests of products are asked of their rows, and what comes of it is an observation like any other (Seed 2, step 5).
+
+SQL and expectations run here; dbt's tests are dbt's, and their results are read from its files. A test whose rows are
+out of reach, or whose SQL is of another dialect, is not run, and its status says why. Whether that blocks is for
+validation to say (E143), whether a failure does for promotion (E160).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from datetime import datetime
+
+from ...contract.model import TableContract
+from ...contract.report import MASKED, shown
+from ...diagnostics import StrataError
+from ...frozen import dataclass, replace
+from ...planning.reachable import Answer, ReachableTables, TableInput
+from ...relation.schema import Column
+from ...types import UNKNOWN
+from ...types.inferred import Inferred
+from ..authored import Asset, AuthoredContract, Custom, DbtTest, ExpectationTest, Referential, SqlTest
+from ..observe import Observations, Outcome, SeenTest
+from ..pipeline import Checked
+from ..validate.test_shapes import DIALECTS, spelled
+from .masks import masked_columns
+from .statements import statement
+
+SECONDS = 60.0
+"""The longest that a test may take."""
+SAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An asset with the contract of its product, and what is promised of its table."""
+
+    asset: Asset
+    promised: TableContract | None
+
+
+def run_tests(
+    checked: Checked, tables: ReachableTables, now: datetime, products: Set[str] | None = None
+) -> Observations:
+    """The results of the tests of sound products (of `products` alone, if given) at the instant `now` (UTC)."""
+    places: dict[tuple[str, str], _Place] = {}
+    sound = [c for c in checked.collated.candidates if checked.validated.passed(c)]
+    for candidate in sound:
+        promised = checked.validated.tables.get(candidate.id, {})
+        for asset in candidate.contract.assets:
+            places[candidate.id, asset.id] = _Place(asset, promised.get(asset.id))
+    results = [
+        result
+        for candidate in sound
+        if products is None or candidate.id in products
+        for result in _of_product(candidate.contract, places, tables, now)
+    ]
+    return Observations(tests=tuple(results))
+
+
+def _of_product(
+    contract: AuthoredContract, places: Mapping[tuple[str, str], _Place], tables: ReachableTables, now: datetime
+) -> Iterator[SeenTest]:
+    at = f"{now:%Y-%m-%dT%H:%M:%SZ}"
+    for test in contract.tests:
+        if isinstance(test, DbtTest):
+            continue
+        if isinstance(test, SqlTest) and (test.dialect or "duckdb") not in DIALECTS:
+            yield SeenTest(contract.id, test.id, "unsupported", message=f"nothing here runs SQL of {test.dialect}")
+            continue
+        try:
+            named = {name: places[key] for name, key in _read(contract, test).items() if key in places}
+            inputs = {name: _input(place, tables) for name, place in named.items()}
+        except StrataError as error:
+            why = f"its rows are out of reach: {error.diagnostics[0].message}"
+            yield SeenTest(contract.id, test.id, "not_run", message=why)
+            continue
+        try:
+            outcome, offenders, message = _asked(test, named, inputs, tables, now)
+            yield SeenTest(contract.id, test.id, outcome, at, offenders, message)
+        except StrataError as error:
+            yield SeenTest(contract.id, test.id, "error", at, message=_fault(error, named.values()))
+
+
+def _fault(error: StrataError, places: Iterable[_Place]) -> str:
+    """Why a test could not be answered; an engine names the value that it failed on, which may be a classified one."""
+    if error.diagnostics[0].code == "E090" and any(p.promised and p.promised.hidden for p in places):
+        return "the query failed; why is not shown, for it may name values of classified columns"
+    return error.diagnostics[0].message
+
+
+def _read(contract: AuthoredContract, test: SqlTest | ExpectationTest) -> Mapping[str, tuple[str, str]]:
+    """The tables that a test reads: the names that they have in its query, with product and asset."""
+    match test:
+        case SqlTest():
+            return _mentioned(test.sql, contract)
+        case ExpectationTest(expectation=Referential(to=to)):
+            other, _, place = to[0].rpartition("/")
+            product, asset = other or contract.id, place.partition(".")[0]
+            name = asset if product == contract.id else f"{product}/{asset}"
+            return {test.asset: (contract.id, test.asset), name: (product, asset)}
+        case ExpectationTest():
+            return {test.asset: (contract.id, test.asset)}
+
+
+def _mentioned(sql: str, contract: AuthoredContract) -> Mapping[str, tuple[str, str]]:
+    """The product's assets that a query names: the others need not be in reach."""
+    import sqlglot
+    from sqlglot import exp
+
+    assets = {name.casefold(): a.id for a in contract.assets for name in (a.ref or a.id, a.id)}
+    found = (t.name for t in sqlglot.parse_one(sql, read="duckdb").find_all(exp.Table))
+    return {name: (contract.id, assets[name.casefold()]) for name in found if name.casefold() in assets}
+
+
+def _input(place: _Place, tables: ReachableTables) -> TableInput:
+    asset = place.asset
+    if asset.location is not None and "://" not in asset.location:
+        return tables.file(asset.location, _columns(place.promised))
+    match asset.kind:
+        case "dbt_model":
+            return tables.dbt_model(asset.ref or asset.id)
+        case _:
+            return tables.model(asset.ref or asset.id)
+
+
+def _columns(promised: TableContract | None) -> tuple[Column, ...]:
+    """The columns of a file that has no types of its own. Nothing that is promised of nulls is taken for granted."""
+    return tuple(Column(f.name, Inferred(f.type, nullable=True)) for f in promised.fields) if promised else ()
+
+
+Result = tuple[Outcome, int | None, str | None]
+
+
+def _asked(
+    test: SqlTest | ExpectationTest,
+    named: Mapping[str, _Place],
+    inputs: Mapping[str, TableInput],
+    tables: ReachableTables,
+    now: datetime,
+) -> Result:
+    hidden = frozenset(name for place in named.values() if place.promised for name in place.promised.hidden)
+    if isinstance(test, SqlTest):
+        answer = tables.ask(test.sql, inputs, seconds=SECONDS, samples=SAMPLES)
+        masked = masked_columns(test.sql, hidden, answer.columns)
+        return _told(answer, masked)
+    if isinstance(test.expectation, Custom):
+        return _condition(test.expectation.expression, named[test.asset], inputs[test.asset], tables)
+    other = next((name for name in inputs if name != test.asset), test.asset)
+    query = statement(test.expectation, test.asset, other, now)
+    assert query is not None, "every other expectation is a query"
+    answer = tables.ask(query, inputs, seconds=SECONDS, samples=SAMPLES)
+    own = named[test.asset].promised
+    masked = own.hidden if own else frozenset[str]()
+    if getattr(test.expectation, "column", None) in masked:
+        masked |= {"latest"}
+    return _told(answer, masked)
+
+
+def _told(answer: Answer, masked: Set[str]) -> Result:
+    if answer.rows == 0:
+        return "passed", 0, None
+    rows = [
+        ", ".join(f"{n} = {MASKED if n in masked else shown(v)}" for n, v in zip(answer.columns, row, strict=True))
+        for row in answer.samples
+    ]
+    return "failed", answer.rows, _message(answer.rows, "; ".join(rows))
+
+
+def _message(rows: int, samples: str) -> str:
+    return f"{'a row is' if rows == 1 else f'{rows:,} rows are'} wrong, for instance {samples}"
+
+
+def _condition(expression: str, place: _Place, table: TableInput, tables: ReachableTables) -> Result:
+    """A condition in the Strata language; what is null does not break it, as in `test` blocks."""
+    from ...analysis import compile_project
+    from ...language.parser import parse_module
+    from ...planning.testing import asked
+
+    columns = _columns(place.promised)
+    if not columns or any(c.inferred.type == UNKNOWN for c in columns):
+        return "not_run", None, "the types of its columns are not known"
+    fields = "".join(f"    {spelled(c.name)}: {c.inferred.type},\n" for c in columns)
+    text = (
+        f'source rows_of_asset(csv: "rows.csv") {{\n  columns: {{\n{fields}  }}\n}}\n'
+        "model asset {\n  from rows_of_asset\n}\n"
+        f"test asset {{\n  expect {' '.join(expression.split())}\n}}\n"
+    )
+    compiled = compile_project([parse_module(text, "expression").module])
+    if len(compiled.expectations) != 1:
+        return "error", None, "the condition is none of rows"
+    hidden = place.promised.hidden if place.promised else frozenset[str]()
+    # What is tested is what was published, not a promise about it: the rows stand for the model.
+    tested = asked(tables.engine, compiled.expectations[0], {"asset": replace(table, columns=columns)}, hidden)
+    if tested.violation is None:
+        return "passed", 0, None
+    samples = tested.violation.notes[0].removeprefix("for instance ") if tested.violation.notes else "the whole table"
+    return "failed", tested.broken, _message(tested.broken, samples)

@@ -1,0 +1,275 @@
+"""Tests of contracts run on real rows: expectations, SQL, what is masked, what cannot be reached (Seed 2, step 5)."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from strata_core.contract_engine.execution.masks import masked_columns
+from strata_core.contract_engine.execution.run import run_tests
+from strata_core.diagnostics import StrataError
+from strata_core.engines.duckdb.queries import ask
+from strata_core.engines.protocol import DuckDBTable, EngineSettings, ParquetTable
+from strata_core.planning.reachable import ReachableTables
+
+from .projects import PLACE, checked
+from .test_cli import committed, git, run
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+CONTRACT = """\
+apiVersion: strata/v0
+kind: DataProductContract
+id: shop.orders
+name: Orders
+version: 0.1.0
+status: draft
+layer: bronze
+domain: shop
+owner: {team: orders}
+assets:
+  - id: orders
+    kind: table
+    location: data/orders.parquet
+    columns:
+      - {name: id, type: int64}
+      - {name: amount, type: "decimal(10,2)"}
+      - {name: email, type: string, classification: restricted, mask: hash}
+      - {name: country, type: string}
+      - {name: at, type: timestamp}
+  - id: countries
+    kind: table
+    location: data/countries.csv
+    columns: [{name: code, type: string}, {name: people, type: int64}]
+"""
+ROWS = {
+    "id": [1, 2, 2, None],
+    "amount": [10, -5, None, 7],
+    "email": ["a@x", "b@x", "c@x", "d@x"],
+    "country": ["DE", "NO", "XX", None],
+    "at": [datetime(2026, 11, 1), datetime(2026, 11, 29), None, datetime(2026, 11, 2)],
+}
+
+
+def rows(root: Path) -> None:
+    (root / "data").mkdir(parents=True)
+    kinds = pa.schema(
+        {"id": pa.int64(), "amount": pa.decimal128(10, 2), "email": pa.string(), "country": pa.string()}
+        | {"at": pa.timestamp("us")}
+    )
+    pq.write_table(pa.table(ROWS, schema=kinds), root / "data" / "orders.parquet")
+    (root / "data" / "countries.csv").write_text("code,people\nDE,83\nNO,5\n")
+
+
+def outcomes(root: Path, tests: list[dict[str, Any]], contract: str = CONTRACT) -> dict[str, tuple[Any, ...]]:
+    rows(root)
+    found = checked(root, {PLACE: f"{contract}tests: {json.dumps(tests)}\n"})
+    assert [d for d in found.diagnostics if d.blocks] == []
+    seen = run_tests(found, ReachableTables(root, found.setting.config), NOW).tests
+    return {t.test: (t.outcome, t.offenders, t.message) for t in seen}
+
+
+def expects(id_: str, asset: str = "orders", **expectation: Any) -> dict[str, Any]:
+    return {"id": id_, "kind": "expectation", "severity": "blocking", "asset": asset, "expectation": expectation}
+
+
+def test_seed2_every_expectation_is_asked_of_the_rows(tmp_path: Path) -> None:
+    referential = {"type": "referential", "columns": ["country"], "to": ["countries.code"]}
+    told = outcomes(
+        tmp_path,
+        [
+            expects("no_nulls", type="not_null", columns=["id", "country"]),
+            expects("email_is_there", type="not_null", columns=["email"]),
+            expects("ids", type="unique", columns=["id"]),
+            expects("id_and_email", type="unique", columns=["id", "email"]),
+            expects("known", type="accepted_values", column="country", values=["DE", "NO"]),
+            expects("positive", type="range", column="amount", min=0),
+            expects("since", type="range", column="at", min="2026-11-01", max="2026-12-01"),
+            expects("codes", type="regex", column="country", pattern="[A-Z]{2}"),
+            expects("codes_with_o", type="regex", column="country", pattern="[A-Z]O"),
+            expects("some", type="row_count", min=1, max=4),
+            expects("many", type="row_count", min=100),
+            expects("fresh", type="freshness", column="at", max_age="2d"),
+            expects("fresher", type="freshness", column="at", max_age="24h"),
+            expects("found", **referential),
+            expects("custom", type="custom", expression="amount >= 0 or id == 2"),
+            expects("custom_fails", type="custom", expression="amount > 8"),
+            expects("csv", "countries", type="range", column="people", min=6),
+        ],
+    )
+    assert {name: result[:2] for name, result in told.items()} == {
+        "no_nulls": ("failed", 1),
+        "email_is_there": ("passed", 0),
+        "ids": ("failed", 1),
+        "id_and_email": ("passed", 0),
+        "known": ("failed", 1),  # a null is no wrong value
+        "positive": ("failed", 1),
+        "since": ("passed", 0),
+        "codes": ("passed", 0),
+        "codes_with_o": ("failed", 2),
+        "some": ("passed", 0),
+        "many": ("failed", 1),
+        "fresh": ("passed", 0),
+        "fresher": ("failed", 1),
+        "found": ("failed", 1),
+        "custom": ("passed", 0),
+        "custom_fails": ("failed", 2),
+        "csv": ("failed", 1),
+    }
+    assert told["ids"][2] == "a row is wrong, for instance id = 2, times = 2"
+    assert told["csv"][2] == "a row is wrong, for instance code = NO, people = 5"
+    assert told["many"][2] == "a row is wrong, for instance found = 4"
+    assert "email = b@x" not in json.dumps(told)
+    assert "email = ‹masked›" in str(told["positive"][2])
+
+
+def sql(id_: str, text: str, **more: str) -> dict[str, Any]:
+    return {"id": id_, "kind": "sql", "severity": "blocking", "sql": text, **more}
+
+
+def test_seed2_sql_is_asked_of_the_rows_and_classified_values_are_masked(tmp_path: Path) -> None:
+    told = outcomes(
+        tmp_path,
+        [
+            sql("passes", "select * from orders where amount > 1000; -- none"),
+            sql("two_tables", "select o.id from orders o join countries c on o.country = c.code where people < 6"),
+            sql("renamed", "select email as name, id from orders where id = 1"),
+            sql("misspelt", "select emial from orders"),
+            sql("fails_to_run", "select cast(email as int) as number from orders"),
+        ],
+    )
+    assert told["passes"] == ("passed", 0, None)
+    assert told["two_tables"] == ("failed", 1, "a row is wrong, for instance id = 2")
+    assert told["renamed"] == ("failed", 1, "a row is wrong, for instance name = ‹masked›, id = 1")
+    assert told["fails_to_run"][0] == "error"
+    assert told["misspelt"][2] == 'this query cannot be asked: Referenced column "emial" not found in FROM clause!'
+
+
+def test_an_error_of_a_computation_shows_no_classified_value(tmp_path: Path) -> None:
+    told = outcomes(tmp_path, [sql("casts", "select cast(email as int) as number from orders")])
+    assert told["casts"][0] == "error"
+    assert "@x" not in str(told["casts"])
+
+
+def test_seed2_other_executors_and_rows_out_of_reach_are_told(tmp_path: Path) -> None:
+    contract = CONTRACT.replace("data/countries.csv", "data/none.csv")
+    told = outcomes(
+        tmp_path,
+        [
+            sql("elsewhere", "select * from orders", dialect="snowflake"),
+            sql("away", "select * from countries"),
+            sql("here", "select * from orders where false"),
+        ],
+        contract,
+    )
+    assert told["elsewhere"] == ("unsupported", None, "nothing here runs SQL of snowflake")
+    assert told["away"][:2] == ("not_run", None)
+    assert "`data/none.csv` is no Parquet or CSV file of the project" in told["away"][2]
+    assert told["here"] == ("passed", 0, None)
+
+
+@pytest.mark.parametrize("location", ["../outside.parquet", "/etc/passwd"])
+def test_no_file_outside_the_project_is_read(tmp_path: Path, location: str) -> None:
+    pq.write_table(pa.table({"id": [1]}), tmp_path / "outside.parquet")
+    contract = CONTRACT.replace("data/countries.csv", location)
+    told = outcomes(tmp_path / "p", [sql("away", "select * from countries")], contract)
+    assert told["away"][0] == "not_run"
+    assert "outside the project" in told["away"][2]
+
+
+def test_seed2_a_failing_blocking_test_keeps_from_promotion(tmp_path: Path) -> None:
+    rows(tmp_path)
+    tests = [expects("positive", type="range", column="amount", min=0)]
+    checked(tmp_path, {PLACE: f"{CONTRACT}tests: {json.dumps(tests)}\n"})
+    committed(tmp_path)
+    code, _, err = run("publish", "--project", str(tmp_path), "--by", "ana")
+    assert code == 1
+    assert "the blocking test `positive` of `shop.orders` failed: a row is wrong" in " ".join(err.split())
+    assert not (tmp_path / "contracts" / ".promotions").exists()
+    assert git(tmp_path, "status", "--porcelain") == ""
+    code, out, err = run("test", "--project", str(tmp_path))
+    assert (code, err) == (1, "1 test: 1 failed, 0 not run\n")
+    assert out.startswith("failed       shop.orders  positive (blocking): a row is wrong, for instance id = 2")
+    (tmp_path / PLACE).write_text((tmp_path / PLACE).read_text().replace('"blocking"', '"degrading"'))
+    committed(tmp_path)
+    assert run("publish", "--project", str(tmp_path), "--by", "ana")[0] == 0
+    view = json.loads((tmp_path / ".generated/contracts/current/views/shop/orders.json").read_text())
+    assert (view["status"]["state"], view["tests"][0]["offenders"]) == ("degraded", 1)
+
+
+HIDDEN = frozenset({"email"})
+
+
+@pytest.mark.parametrize(
+    ("query", "columns", "masked"),
+    [
+        ("select id, email from o", ["id", "email"], {"email"}),
+        ("select * from o", ["id", "EMAIL"], {"EMAIL"}),
+        ("select email as x, id from o", ["x", "id"], {"x"}),
+        ("select upper(email) as x, id + 1 as y from o", ["x", "y"], {"x"}),
+        ("select email as x, x as y from o", ["x", "y"], {"x", "y"}),
+        ("select * replace (email as id) from o", ["id", "email"], {"id", "email"}),
+        ("select * exclude (email) from o", ["id"], set()),
+        ("select id from o union all select email from o", ["id"], {"id"}),
+        ("select a from (select email as a from o)", ["a"], {"a"}),
+        ("select a from o as t(a, b)", ["a"], {"a"}),
+        ("select o from o", ["o"], {"o"}),
+        ("with c as (select id from o) select * from c", ["id"], {"id"}),
+        ("select columns('e.*') from o", ["email"], {"email"}),
+        ("select count(*) as n from o", ["n"], set()),
+    ],
+)
+def test_values_of_classified_columns_are_masked_by_whatever_name(
+    query: str, columns: list[str], masked: set[str]
+) -> None:
+    assert masked_columns(query, HIDDEN, columns) == masked
+
+
+def test_nothing_is_masked_where_nothing_is_classified() -> None:
+    assert masked_columns("select * from (select 1)", frozenset(), ["1"]) == frozenset()
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> ParquetTable:
+    pq.write_table(pa.table({"a": [1, 2, 3]}), tmp_path / "t.parquet")
+    return ParquetTable((tmp_path / "t.parquet",), ())
+
+
+def test_a_query_reads_the_tables_that_are_named_and_nothing_else(tmp_path: Path, table: ParquetTable) -> None:
+    answer = ask("select a from t where a > 1", {"t": table}, EngineSettings(), seconds=60, samples=1)
+    assert (answer.rows, answer.columns, answer.samples) == (2, ("a",), ((2,),))
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    for query in (
+        f"select * from read_csv('{tmp_path}/secret.csv')",
+        f"select * from '{tmp_path}/secret.csv'",
+        "select * from duckdb_secrets() where load_aws_credentials()",
+        "select 1; select 2",
+        "create table x as select 1",
+        f"copy (select 1) to '{tmp_path}/written.csv'",
+        "set enable_external_access = true",
+        "",
+    ):
+        with pytest.raises(StrataError):
+            ask(query, {"t": table}, EngineSettings(), seconds=60, samples=1)
+    assert not (tmp_path / "written.csv").exists()
+
+
+def test_a_query_is_bounded_in_time(table: ParquetTable) -> None:
+    endless = "select count(*) from range(1000000000) a, range(1000000000) b where a.range % 7 = b.range % 11"
+    with pytest.raises(StrataError) as told:
+        ask(endless, {"t": table}, EngineSettings(), seconds=0.2, samples=1)
+    assert told.value.diagnostics[0].code == "E091"
+    assert "took longer than 0.2 seconds" in told.value.diagnostics[0].message
+
+
+def test_a_table_of_a_database_file_is_read_and_not_written(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute("create table main.t as select 5 as a")
+    database = {"t": DuckDBTable(tmp_path / "d.duckdb", "main.t", ())}
+    assert ask("select a from t", database, EngineSettings(), seconds=60, samples=3).samples == ((5,),)
