@@ -66,6 +66,9 @@ def resolve(
         message = f"table {name} declares no available_time, so that nothing is known of when it was available"
         fix = "declare [pipeline.tables.available_time], or read without available_as_of and vintage"
         raise StoreError("StoreAvailableTimeUndeclared", name, message, fix)
+    if vintage != "latest" and not declared.is_vintage:
+        message = f"table {name} has no primary_key, and so no vintages of which one could be the {vintage}"
+        raise StoreError("StoreBoundInvalid", name, message, "read without vintage")
     return Bounds(
         _bound(name, "as_of", as_of, "UTC"),
         _bound(name, "valid_as_of", valid_as_of, "UTC"),

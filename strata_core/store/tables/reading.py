@@ -108,7 +108,7 @@ class Read:
             columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _size: int | None
         ) -> Iterator[pl.DataFrame]:
             left = rows
-            wanted = self if columns is None else self.select(columns)
+            wanted = self if columns is None else self.select(columns or self._names[:1])  # a count needs no column
             for batch in wanted.reader():
                 frame = pl.from_arrow(batch)
                 assert isinstance(frame, pl.DataFrame)
@@ -132,6 +132,9 @@ class Read:
         asked = self.statement.columns
         if asked is None:
             return tuple(n for n in self._shown.names if n not in BOOKKEEPING)
+        if not asked:
+            table = self.declared.name
+            raise StoreError("StoreColumnUnknown", table, f"table {table}: a read asks for no column", "name one")
         for name in asked:
             if name not in self._shown.names:
                 raise unknown_column(self.declared.name, name, self._shown.names)

@@ -186,6 +186,12 @@ def test_undeclared(world: World) -> None:
         assert "table plain" in str(error)
 
 
+def test_rows_without_a_key_have_no_first_vintage(world: World) -> None:
+    table = world.declare(EVENTS)
+    refused("StoreBoundInvalid", lambda: table.read(vintage="first"))
+    refused("StoreBoundInvalid", lambda: table.read(vintage="second"))
+
+
 def test_available_time_null(world: World) -> None:
     """A landing row that resolves to a null instant is refused, naming the table and the run."""
     table = world.declare(GDP)

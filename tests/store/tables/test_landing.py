@@ -324,6 +324,9 @@ def test_a_lazy_read_takes_the_columns_and_rows_that_its_query_needs(world: Worl
     assert lazy.collect_schema() == pl.Schema({"k": pl.String, "v": pl.Int64})
     assert lazy.filter(pl.col("v") > 3).select("k").collect().to_series().to_list() == ["e", "f"]
     assert lazy.head(2).collect().height == 2
+    assert lazy.select(pl.len()).collect().item() == 6
+    assert lazy.filter(pl.col("v") > 3).select(pl.len()).collect().item() == 2
+    refused("StoreColumnUnknown", lambda: table.read(columns=[]))
 
 
 def test_nested_and_rare_types_come_back_as_they_landed(world: World) -> None:

@@ -238,7 +238,8 @@ class Histories(RuleBasedStateMachine):
     def read_at(self, as_of: int | None, valid: int | None, available: int | None, vintage: str, pinned: bool) -> None:
         spec = self.oracle.spec
         valid = valid if spec.from_ else None
-        available, vintage = (available, vintage) if spec.available else (None, "latest")
+        available = available if spec.available else None
+        vintage = vintage if spec.available and spec.key else "latest"
         pin = "build" if pinned and self.oracle.pins else None
         upper = [b for b in (as_of, self.oracle.pins.get("build") if pin else None) if b is not None]
 
