@@ -193,12 +193,13 @@ class _Walk:
 
 def _mark(node: yaml.Node) -> Mark:
     start, end = node.start_mark, node.end_mark
-    line, column = start.line + 1, start.column + 1
-    end_line, end_column = end.line + 1, end.column + 1
-    if end_column == 1 and end_line > line and not isinstance(node, yaml.ScalarNode):
-        # The end of a block is the start of what follows it: it is shown at its first line.
-        return line, column, line, column + 1
-    return line, column, end_line, end_column
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        # The end of a block is the start of what follows it: it is shown by its first line.
+        first, *rest = node.value[0] if isinstance(node, yaml.MappingNode) else (node.value[0],)
+        # What an alias stands for lies elsewhere, before it.
+        here = [n for n in (first, *rest) if n.start_mark.index >= start.index and n.end_mark.line == start.line]
+        end = here[-1].end_mark if here else start
+    return start.line + 1, start.column + 1, end.line + 1, end.column + 1
 
 
 def _span(file: str, node: yaml.Node) -> Span:
