@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import sys
 from pathlib import Path
@@ -21,7 +22,7 @@ def cache_directory() -> Path:
 def keep(path: Path, content: bytes) -> bool:
     """Write a cache file whole or not at all; says whether. A cache that cannot be written is no fault.
 
-    Only its user may read the folder: what lies there is believed.
+    Only its user may read the folder: what lies there is believed, if it is what was written.
     """
     temporary = path.with_name(f".new-{os.getpid()}-{os.urandom(8).hex()}")
     try:
@@ -29,7 +30,7 @@ def keep(path: Path, content: bytes) -> bool:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(content)
+                file.writelines((_checksum(content), content))
             os.replace(temporary, path)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -38,3 +39,20 @@ def keep(path: Path, content: bytes) -> bool:
     except OSError:
         return False
     return True
+
+
+def kept(path: Path) -> bytes | None:
+    """The content that `keep` wrote; `None` where there is none, or a disk has changed it since."""
+    try:
+        with open(path, "rb") as file:
+            checksum, content = file.read(_CHECKSUM_BYTES), file.read()
+    except OSError:
+        return None
+    return content if checksum == _checksum(content) else None
+
+
+_CHECKSUM_BYTES = 16
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_CHECKSUM_BYTES).digest()

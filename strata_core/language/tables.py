@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..caches import cache_directory, keep
+from ..caches import cache_directory, keep, kept
 from ..frozen import dataclass, field
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
@@ -140,10 +140,10 @@ def load_tables() -> Tables:
     """The tables of grammar.lark, from the cache if it has them."""
     grammar = GRAMMAR.read_bytes()
     made_from = f"{_FORMAT}-{hashlib.sha256(grammar).hexdigest()[:32]}"
-    raw = _read(SHIPPED, made_from)
+    raw = _read(SHIPPED.read_bytes() if SHIPPED.exists() else None, made_from)
     if raw is None:
         path = cache_directory() / f"grammar-{made_from}.json"
-        raw = _read(path, made_from)
+        raw = _read(kept(path), made_from)
         if raw is None:
             raw = make_raw(grammar.decode())
             keep(path, _written(raw, made_from))
@@ -261,11 +261,8 @@ def _tables(raw: dict[str, Any]) -> Tables:
     )
 
 
-def _read(path: Path, made_from: str) -> dict[str, Any] | None:
-    try:
-        head, _, body = path.read_bytes().partition(b"\n")
-    except OSError:
-        return None
+def _read(written: bytes | None, made_from: str) -> dict[str, Any] | None:
+    head, _, body = (written or b"").partition(b"\n")
     if head != f"{made_from} ".encode() + _checksum(body):
         return None
     raw: dict[str, Any] = json.loads(body)

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..caches import cache_directory, keep
+from ..caches import cache_directory, keep, kept
 from ..digests import digest, hexdigest
 
 MAX_ENTRIES = 4000
@@ -56,10 +56,13 @@ def uncollected() -> Iterator[None]:
 
 def load(key: str) -> Any | None:
     """The entry under `key`, or `None`."""
+    content = kept(_path(key))
+    if content is None:
+        return None
     try:
-        with uncollected(), open(_path(key), "rb") as file:
-            return pickle.load(file)
-    except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, TypeError, ValueError):
+        with uncollected():
+            return pickle.loads(content)
+    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, TypeError, ValueError):
         return None
 
 

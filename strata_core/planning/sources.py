@@ -7,12 +7,11 @@ the file's bytes, kept by path, size and time so that unchanged files are not re
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from pathlib import Path
 
 from ..analysis.compiled import CompiledProject, OptionValue, Resource, Source
-from ..caches import cache_directory, keep
+from ..caches import cache_directory, keep, kept
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean, nearest
 from ..digests import hexdigest
@@ -149,9 +148,9 @@ def file_digest(path: Path) -> str:
     try:
         before = _stamp(path)
         note = cache_directory() / "files" / hexdigest(str(path), before)
-        kept = _kept(note)
-        if kept is not None:
-            return kept
+        noted = kept(note)
+        if noted is not None:
+            return noted.decode()
         hashed = hashlib.sha256()
         with path.open("rb") as file:
             while chunk := file.read(_CHUNK):
@@ -161,7 +160,7 @@ def file_digest(path: Path) -> str:
         raise _unreadable(path, error) from None
     settled = time.time() - max(status.st_mtime, status.st_ctime) > _RACY_SECONDS
     if settled and _stamp(path) == before:
-        keep(note, json.dumps(hashed.hexdigest()).encode())
+        keep(note, hashed.hexdigest().encode())
     return hashed.hexdigest()
 
 
@@ -177,14 +176,6 @@ def _stamp(path: Path) -> str:
 def _unreadable(path: Path, error: OSError) -> StrataError:
     message = f"`{path.name}` cannot be read: {error.strerror}"
     return StrataError(Diagnostic("E033", message, fix="check the file's permissions"))
-
-
-def _kept(note: Path) -> str | None:
-    try:
-        digest = json.loads(note.read_text())
-    except (OSError, ValueError):
-        return None
-    return digest if isinstance(digest, str) and len(digest) == 64 else None
 
 
 def _require_placed_sources(project: Project, compiled: CompiledProject, environment: str) -> None:

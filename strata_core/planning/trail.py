@@ -74,25 +74,30 @@ def _trail_of(revision: Revision, start: _Trail) -> bytes:
         for piece in result.pieces
         if (declared := _declared(piece, whose, tests)) is not None
     }
-    listed = (memory.domains, memory.contracts, memory.tables, memory.models, memory.externs)
+    listed: dict[frozenset[str], int] = {}
+    notes = partial(_notes, listed=listed)
     return marshal.dumps(
         {
             "pieces": pieces,
             "domains": pickle.dumps(dict(memory.domains)),
             "externs": pickle.dumps(dict(memory.externs)),
-            "contracts": {n: (_notes(k.notes), _told(k.result[1])) for n, k in memory.contracts.items()},
-            "sources": {n: (_notes(k.notes), _told(k.result[2])) for n, k in memory.sources.items()},
+            "contracts": {n: (notes(k.notes), _told(k.result[1])) for n, k in memory.contracts.items()},
+            "sources": {
+                n: (notes(k.notes), _told(k.result[2]))
+                for n, k in memory.sources.items()
+                if k.result[1] is memory.tables[n]  # not where a model has its name too, and is what others read
+            },
             "reads": {n: [(t, _place(name.span)) for t, name in k.result.items()] for n, k in memory.reads.items()},
             "tables": {
                 n: old[n] if n in old and id(table) in _MADE_BY else _encoded(table, types)
                 for n, table in memory.tables.items()
             },
             "models": {
-                n: (_notes(k.notes), _told(k.result.diagnostics), k.result.compiled is not None)
+                n: (notes(k.notes), _told(k.result.diagnostics), k.result.compiled is not None)
                 for n, k in memory.models.items()
             },
-            "tests": [(_notes(k.notes), _told(k.result[1])) for k in memory.tests],
-            "names": [sorted(one) for one in listed],
+            "tests": [(notes(k.notes), _told(k.result[1])) for k in memory.tests],
+            "listed": [sorted(one) for one in listed],
             "types": pickle.dumps([*types]),
         }
     )
@@ -118,12 +123,14 @@ def _place(span: Span) -> tuple[str, int, int, int, int]:
     return span.file, span.line, span.column, span.end_line, span.end_column
 
 
-def _notes(notes: Iterable[Note]) -> list[Any]:
+def _notes(notes: Iterable[Note], listed: dict[frozenset[str], int]) -> list[Any]:
+    """What was asked, in plain values. All names of a mapping, where they mattered, are a number of `listed`: they are
+    those that were there, the broken ones too, which are nowhere else in the trail."""
     return [
         (
             [name for name, value in note.asked.items() if value is not ABSENT],
             [name for name, value in note.asked.items() if value is ABSENT],
-            note.names is not None,
+            None if note.names is None else listed.setdefault(note.names, len(listed)),
         )
         for note in notes
     ]
@@ -231,7 +238,7 @@ class _Trail:
             return Memory()
         kept, stubs = self.kept, self.stubs
         domains, externs = pickle.loads(kept["domains"]), pickle.loads(kept["externs"])
-        names = [frozenset(one) for one in kept["names"]]
+        listed = [frozenset(one) for one in kept["listed"]]
         model, contract, source, _ = range(len(KINDS))
 
         def promised(name: str) -> TableContract:
@@ -247,23 +254,24 @@ class _Trail:
         declared = {n: stubs.get((model, n)) for n in kept["models"]}
         wanted = {table: True for read in kept["reads"].values() for table, _ in read}
 
-        def notes(written: list[Any], *given: tuple[Mapping[str, object], frozenset[str] | None]) -> tuple[Note, ...]:
+        def notes(written: list[Any], *given: Mapping[str, object]) -> tuple[Note, ...]:
             return tuple(
-                Note({n: values.get(n) for n in there} | dict.fromkeys(absent, ABSENT), all_names if listed else None)
-                for (there, absent, listed), (values, all_names) in zip(written, given, strict=True)
+                Note(
+                    {n: values.get(n) for n in there} | dict.fromkeys(absent, ABSENT),
+                    None if names is None else listed[names],
+                )
+                for (there, absent, names), values in zip(written, given, strict=True)
             )
 
-        of_domains, of_contracts, of_tables = (domains, names[0]), (contracts, names[1]), (tables, names[2])
-        of_externs = (externs, names[4])
         kept_contracts = {
-            name: Kept(stubs[contract, name], notes(written, of_domains), (contracts[name], _heard(told)))
+            name: Kept(stubs[contract, name], notes(written, domains), (contracts[name], _heard(told)))
             for name, (written, told) in kept["contracts"].items()
             if (contract, name) in stubs
         }
         kept_sources = {
             name: Kept(
                 stubs[source, name],
-                notes(written, of_domains, (wanted, frozenset(wanted))),
+                notes(written, domains, wanted),
                 (_pending(Source, _unknown), tables[name], _heard(told)),
             )
             for name, (written, told) in kept["sources"].items()
@@ -279,17 +287,16 @@ class _Trail:
         kept_models = {
             name: Kept(
                 stubs[model, name],
-                notes(written, of_contracts, of_tables, of_domains, of_externs),
+                notes(written, contracts, tables, domains, externs),
                 Outcome(tables[name], models.get(name), _heard(told)),
             )
             for name, (written, told, _) in kept["models"].items()
             if (model, name) in stubs
         }
-        of_declared = (declared, names[3])
         tests = tuple(
             Kept(
                 self.tests[number],
-                notes(written, of_declared, ({}, frozenset()), (models, None), of_tables, of_domains, of_externs),
+                notes(written, declared, {}, models, tables, domains, externs),
                 (Tests((), ()), _heard(told)),
             )
             for number, (written, told) in enumerate(kept["tests"])

@@ -16,6 +16,7 @@ from lark import Lark, Token, Tree
 from lark.common import ParserConf
 from lark.parsers.lalr_analysis import LALR_Analyzer
 
+from strata_core.caches import kept
 from strata_core.language import ast, tables
 from strata_core.language.build import ACTIONS
 from strata_core.language.parser import parse_module
@@ -106,10 +107,11 @@ def cache_file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"4-0 00000000\n{}", b"\xff\xfe\x00"])
 def test_a_damaged_cache_file_is_made_anew(cache_file, damage):
-    whole = cache_file.read_bytes()
+    whole, content = cache_file.read_bytes(), kept(cache_file)
+    assert content is not None
     cache_file.write_bytes(damage)
     tables.load_tables.cache_clear()
-    assert tables.load_tables().start == json.loads(whole.partition(b"\n")[2])["start"]
+    assert tables.load_tables().start == json.loads(content.partition(b"\n")[2])["start"]
     assert cache_file.read_bytes() == whole
 
 

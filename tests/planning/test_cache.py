@@ -49,6 +49,18 @@ def test_a_damaged_entry_is_a_miss_and_is_replaced(folder, damage):
     assert cache.load(key) == 2
 
 
+def test_whatever_bit_of_an_entry_is_changed_it_is_a_miss(folder):
+    key = cache.content_key("kind", b"a")
+    cache.save(key, {"digest": "d6ac35fce40cf9baa20e45bc7e4e7ca6", "size": 0x7FFFFFFF})
+    (entry,) = folder.iterdir()
+    whole = entry.read_bytes()
+    for bit in range(8 * len(whole)):
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        entry.write_bytes(changed)
+        assert cache.load(key) is None
+
+
 def test_a_folder_that_cannot_be_written_is_no_fault(folder, tmp_path):
     (tmp_path / "cache").write_text("a file stands here")
     key = cache.content_key("kind", b"a")

@@ -41,6 +41,7 @@ CONTRACTS = (
     'contract Paid { id: int64 amount: float64 classification: "pii" }',
     "contract Paid { id: int64 owner: code }",
     "contract Paid { id int64 }",
+    "contract Pay {",
 )
 PAID = (
     "model paid -> contract Paid { from orders select { id, amount = coalesce(amount, 0.0) } }",
@@ -68,6 +69,8 @@ OTHERS = (
     'extern fn bare(text: string) -> string nonnull deterministic { duckdb: "upper(text)" }',
     "extern fn bare(text: text) -> string deterministic { }",
     "model named { from orders select { id, country = bare(country) } }",
+    "model orders -: contract Paid { from orders }",
+    "model last { from orders }",
     "import sub.c",
     "import b",
     "// a comment",
@@ -131,6 +134,30 @@ def test_after_any_edits_a_check_in_a_new_process_finds_what_one_without_a_trail
         assert revision.diagnostics == afresh.diagnostics
         assert revision.compiled.models.keys() == afresh.compiled.models.keys()
         assert revision.compiled.broken == afresh.compiled.broken
+
+
+SECOND_NAMES = [
+    (
+        "contract Pay {\n",
+        "model paid -> contract Paid { }\n",
+        [
+            "E071 the model `paid` reads nothing: begin it with `from table`",
+            "E024 no contract `Paid`: declare it: there is none yet",
+        ],
+    ),
+    (
+        "model orders -: contract Paid { }\n",
+        'source orders(csv: "o.csv") { columns: { } }\nmodel last { from orders }\n',
+        ["E071 the model `last` has no columns: choose some with `select { … }`"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("gone", "stays", "found"), SECOND_NAMES, ids=["contract", "source and model"])
+def test_a_broken_declaration_that_goes_takes_its_name_with_it_from_what_is_kept(gone, stays, found):
+    _, trail = checked(project_of({FILES[0]: stays, FILES[1]: gone}), None)
+    revision, _ = checked(project_of({FILES[0]: stays, FILES[1]: ""}), trail)
+    assert {f"{d.code} {d.message}: {d.fix}" for d in revision.diagnostics if d.blocks} == set(found)
 
 
 def test_what_an_edit_does_not_reach_stays_text(monkeypatch):

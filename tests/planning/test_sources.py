@@ -249,7 +249,10 @@ def test_a_note_of_a_digest_that_is_damaged_is_passed_over(tmp_path, monkeypatch
     monkeypatch.setattr(sources, "_RACY_SECONDS", -1.0)
     first = file_digest(path)
     (note,) = (tmp_path / "cache/files").iterdir()
+    whole = note.read_bytes()
     note.write_text("[]")
+    assert file_digest(path) == first
+    note.write_bytes(whole[:-1] + (b"0" if whole[-1:] != b"0" else b"1"))
     assert file_digest(path) == first
 
 
