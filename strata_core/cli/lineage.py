@@ -11,7 +11,7 @@ from ..planning.lineage import project_lineage
 from ..planning.project import Project
 from .exits import CLEAN
 from .progress import Progress
-from .report import colored, format_option, on_project, tell
+from .report import colored, environment_option, format_option, on_project, tell
 
 FORMATS = ("text", "json", "mermaid", "dot", "openlineage")
 
@@ -21,18 +21,21 @@ FORMATS = ("text", "json", "mermaid", "dot", "openlineage")
 @on_project
 @click.option("--up/--down", "up", default=True, help="Where it comes from (the default), or what depends on it.")
 @click.option("--depth", type=click.IntRange(min=1), help="How many models far (one for a model, else all).")
+@environment_option
 @format_option(*FORMATS)
-def lineage_command(project: Project, what: str | None, up: bool, depth: int | None, format_: str) -> int:
+def lineage_command(
+    project: Project, what: str | None, up: bool, depth: int | None, environment: str, format_: str
+) -> int:
     """Show where a column comes from, or with --down all that depends on it: its value, and rows that it decides about.
 
     MODEL.COLUMN is a column of a model or source; MODEL all of its columns; without either, all models. A dbt
-    model is `dbt:NAME`.
+    model is `dbt:NAME`. What other projects have published in the same store and environment belongs to it.
     """
     from ..lineage import drawing, exchange, openlineage
     from ..lineage.selection import Way, find, project_models, select
 
     with Progress("reading lineage", quiet=format_ == "json"):
-        found = project_lineage(project)
+        found = project_lineage(project, environment)
     graph, name = found.graph, found.project
     start = find(graph, name, what) if what is not None else project_models(graph, name)
     asked_one = what is not None and len(start) == 1

@@ -2,13 +2,13 @@
 
 Projects that share a store read each other's tables; what one is about to publish is held against what the others were
 written for (Seed 0 §5 B). Each project keeps one log, so that registering waits for nobody; its newest entry counts.
-An entry holds the tables as readers may rest on them, the version of the environment that published each so, and what
-the project's models need of the tables of others.
+An entry holds the tables as readers may rest on them, the version of the environment that published each so, what the
+project's models need of the tables of others, and where each column comes from, so that lineage crosses projects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ..analysis.compiled import CompiledProject
@@ -17,6 +17,8 @@ from ..contract.model import TableContract
 from ..contract.published import published_contract
 from ..diagnostics import Diagnostic, StrataError
 from ..frozen import dataclass, field, replace
+from ..lineage.encoding import table_from_json, table_to_json
+from ..lineage.tables import Table, TableKind, project_tables
 from ..store.document import JSON
 from ..store.environments import EnvironmentVersion
 from ..store.log import Entry
@@ -64,12 +66,14 @@ class Approved:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What one project has in an environment. `approvals` are those that its publications rested on, oldest first."""
+    """What one project has in an environment. `approvals` are those that its publications rested on, oldest first;
+    `lineage` holds its published models and the sources that they read, as the lineage graph has them."""
 
     project: str
     tables: Mapping[str, RegisteredTable] = field(default_factory=dict)
     reads: tuple[RegisteredRead, ...] = ()
     approvals: tuple[Approved, ...] = ()
+    lineage: tuple[Table, ...] = ()
 
 
 Catalog = Mapping[str, Registration]
@@ -122,9 +126,21 @@ def register(
         *_reads(compiled, prints, current),
     )
     new = tuple(a for a in approvals if a not in before.approvals)
-    after = Registration(name, kept | tables, reads, before.approvals + new)
+    after = Registration(
+        name, kept | tables, reads, before.approvals + new, _lineage(name, compiled, current, before, kept)
+    )
     if after != before:
         log.append("registration", _encode(after))
+
+
+def _lineage(
+    name: str, compiled: CompiledProject, current: set[str], before: Registration, kept: Collection[str]
+) -> tuple[Table, ...]:
+    known = {t.id.name: replace(t, span=None) for t in project_tables(name, compiled)}
+    models = {t.id.name: t for t in before.lineage if t.id.name in kept} | {m: known[m] for m in current}
+    sources = {t.id.name: t for t in (*before.lineage, *known.values()) if t.kind is TableKind.SOURCE}
+    read = {above for table in models.values() for above in table.reads}
+    return tuple(table for _, table in sorted((sources | models).items()) if table.id.name in read | models.keys())
 
 
 def removed_tables(
@@ -192,6 +208,7 @@ def _encode(one: Registration) -> dict[str, JSON]:
             for read in one.reads
         ],
         "approvals": [{"table": a.table, "change": a.change, "by": a.by} for a in one.approvals],
+        "lineage": [table_to_json(table) for table in one.lineage],
     }
 
 
@@ -205,10 +222,11 @@ def _decode(entry: Entry) -> Registration:
                 replace(RegisteredRead(**read), needs=contract_from_json(read["needs"])) for read in payload["reads"]
             ),
             tuple(Approved(**approval) for approval in payload["approvals"]),
+            tuple(map(table_from_json, payload["lineage"])),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as cause:
         message = f"entry {entry.number} of the catalog is no registration ({type(cause).__name__}: {cause})"
-        fix = "restore the store's folder `catalog` from a backup; the next apply of each project registers it anew"
+        fix = "remove its log from the store's folder `catalog`: the next apply of that project registers it anew"
         raise StrataError(Diagnostic("E094", message, fix=fix)) from cause
 
 

@@ -1,4 +1,4 @@
-"""The lineage graph of a project, with the dbt models around it, and what changed between two of its revisions."""
+"""The lineage graph of a project, with dbt and other projects around it, and what changed between two revisions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from ..frozen import dataclass, replace
 from ..lineage.diff import LineageDiff, Side, diff_projects
 from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.tables import Table, project_tables
+from ..store.store import Store
 from . import cache
 from .cache import uncollected
+from .catalog import read_catalog
 from .config import find_project
 from .dbt import read_documents
 from .git_revisions import GitRevision, open_range
@@ -31,14 +33,28 @@ class ProjectLineage:
     missing: tuple[Diagnostic, ...] = ()
 
 
-def project_lineage(project: Project) -> ProjectLineage:
-    """The lineage of `project`, compiled, and of the dbt models that it reads and that read it."""
+def project_lineage(project: Project, environment: str = "prod") -> ProjectLineage:
+    """The lineage of `project`, compiled; of the dbt models that it reads and that read it; and of what other projects
+    have published in the same store and environment."""
     compiled = compile_(project)
     name = project.config.name
     with uncollected():
-        around, missing = _dbt(project, compiled)
+        around, missing = _around(project, compiled, environment)
         graph = lineage_graph(project_tables(name, compiled), around)
     return ProjectLineage(graph, name, tuple(sorted(compiled.broken)), missing)
+
+
+def _around(
+    project: Project, compiled: CompiledProject, environment: str
+) -> tuple[tuple[Table, ...], tuple[Diagnostic, ...]]:
+    """The tables of dbt and of other projects, and what could not be read or traced of them."""
+    tables, missing = _dbt(project, compiled)
+    try:
+        catalog = read_catalog(Store(project.store_root), environment)
+    except StrataError as error:
+        return tables, (*missing, *(replace(d, severity=Severity.WARNING) for d in error.diagnostics))
+    others = (other for name, other in sorted(catalog.items()) if name != project.config.name)
+    return (*tables, *(table for other in others for table in other.lineage)), missing
 
 
 def _dbt(project: Project, compiled: CompiledProject) -> tuple[tuple[Table, ...], tuple[Diagnostic, ...]]:
@@ -88,15 +104,16 @@ class RevisionDiff:
     missing: tuple[Diagnostic, ...] = ()
 
 
-def revision_diff(written: str, folder: Path) -> RevisionDiff:
-    """The diff over the range `written` (`base..head`, see `git_revisions.open_range`) of the project in `folder`.
+def revision_diff(written: str, folder: Path, environment: str = "prod") -> RevisionDiff:
+    """The diff over the range `written` (`base..head`, see `git_revisions.open_range`) of the project in `folder`; it
+    reaches what other projects published in `environment`.
 
     Sound models are compared although others have errors. Raises `StrataError` E034 or E073.
     """
     before, after = open_range(written, folder)
     with uncollected():
         old, new = _compiled(before.project, after.project)
-        around, missing = _dbt(replace(after.project, root=find_project(folder) or folder), old)
+        around, missing = _around(replace(after.project, root=find_project(folder) or folder), old, environment)
         diff = diff_projects(_side(old), _side(new), after.project.config.name, around)
     return RevisionDiff(before, after, diff, _errors(old), _errors(new), missing)
 

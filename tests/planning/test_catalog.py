@@ -9,7 +9,9 @@ import pytest
 from strata_core.contract_engine.approvals import approvals
 from strata_core.diagnostics import StrataError
 from strata_core.frozen import replace
+from strata_core.lineage.tables import ColumnId, TableId
 from strata_core.planning.catalog import Approved, read_catalog
+from strata_core.planning.lineage import project_lineage
 from strata_core.planning.plan import Plan
 
 ORDERS = """\
@@ -356,3 +358,30 @@ def test_environments_have_catalogs_of_their_own(two):
     shop.edit("models/orders.strata", "  amount: decimal(10,2) nonnull\n}", "}")
     assert shop.workspace("dev").plan().conflicts == ()
     assert len(plan(shop).conflicts) == 1
+
+
+def test_seed0_s5b_down_crosses_projects_that_share_a_store(two):
+    shop, marts = two
+    found = project_lineage(shop.project)
+    amount = ColumnId(TableId("shop", "orders"), "amount")
+    assert [*found.graph.down(amount).columns] == [
+        ColumnId(TableId("marts", "sold"), "amount"),
+        ColumnId(TableId("marts", "by_country"), "total"),
+    ]
+    total = ColumnId(TableId("marts", "by_country"), "total")
+    above = project_lineage(marts.project)
+    assert [edge.origin for edge in above.graph.up(total)] == [
+        ColumnId(TableId("marts", "sold"), "amount"),
+        ColumnId(TableId("shop", "orders"), "amount"),
+        ColumnId(TableId("shop", "raw"), "amount"),
+    ]
+    assert project_lineage(shop.project, "dev").graph.down(amount).columns == ()
+
+
+def test_lineage_does_without_a_catalog_that_cannot_be_read(two):
+    shop, marts = two
+    (path,) = marts.workspace().store.catalog("prod", "marts").directory.glob("*.json")
+    path.write_text("{")
+    found = project_lineage(shop.project)
+    assert [(d.code, d.blocks) for d in found.missing] == [("E094", False)]
+    assert TableId("shop", "orders") in found.graph.tables
