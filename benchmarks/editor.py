@@ -1,6 +1,6 @@
 """What an editor waits for: `strata lsp` beside the public prototype's whole check, and beside a bare pygls server.
 
-usage: python benchmarks/editor.py [/path/to/prototype/strata]
+usage: python benchmarks/editor.py [PROTOTYPE]     (as `prototype.py` takes it)
 
 Two projects of 1,000 models: one module a chain, and all in one module. One counts the CPU time of the server's process
 from a keystroke to the findings that it leads to, over many keystrokes, and that of the answers to some questions.
@@ -19,14 +19,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from measure import compare, run
+from measure import PEERS, compare, run
 
 import models
 
 MODELS = 1000
 STROKES = " and order_id > 12345 and amount < 99.5"
 TICK = os.sysconf("SC_CLK_TCK")
-PROTOTYPE = "/work/peers/strata-lang/bin/strata"
+PEER = PEERS / "strata-lang" / "bin" / "strata"
 BARE = "from pygls.lsp.server import LanguageServer; LanguageServer('bare', '1').start_io()"
 
 
@@ -103,7 +103,7 @@ def project(folder: Path, *, one_module: bool) -> Path:
     return folder / "models" / f"chain_{MODELS // models.CHAIN // 2}.strata"
 
 
-def typing(folder: Path, file: Path, server: str) -> None:
+def typing(folder: Path, file: Path, server: str, prototype: str) -> None:
     """Type in the middle of a module, and ask."""
     editor = Editor([server, "lsp"], folder)
     text, uri = file.read_text(), file.as_uri()
@@ -129,7 +129,7 @@ def typing(folder: Path, file: Path, server: str) -> None:
     used = (editor.cpu() - cpu) / len(STROKES)
     beside = folder / "beside.strata"
     models.write(beside, MODELS)
-    peer = run([PROTOTYPE, "check", str(beside)], cwd=folder).cpu
+    peer = run([prototype, "check", str(beside)], cwd=folder).cpu
     print(
         f"| {file.name}: a keystroke to its findings, against the prototype's `check` of 1,000 models in one module "
         f"| {used * 1000:.1f} ms CPU, {statistics.median(strokes) * 1000:.0f} ms wall | {peer:.2f} s CPU "
@@ -144,7 +144,7 @@ def typing(folder: Path, file: Path, server: str) -> None:
     editor.end()
 
 
-def main() -> None:
+def main(prototype: str) -> None:
     """Print a row of the results table for each claim."""
     server = str(Path(sys.executable).parent / "strata")
     script = (
@@ -162,7 +162,7 @@ def main() -> None:
     for one_module in (True, False):
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve()
-            typing(root, project(root, one_module=one_module), server)
+            typing(root, project(root, one_module=one_module), server, prototype)
 
 
 def _rest(compared: Any) -> str:
@@ -171,5 +171,4 @@ def _rest(compared: Any) -> str:
 
 
 if __name__ == "__main__":
-    PROTOTYPE = sys.argv[1] if len(sys.argv) > 1 else PROTOTYPE
-    main()
+    main(sys.argv[1] if len(sys.argv) > 1 else str(PEER))

@@ -3,8 +3,8 @@ and sqlglot's lineage on the equivalent SQL.
 
 usage: python benchmarks/lineage.py [PYTHON]
 
-PYTHON is that of an environment of its own with sqlmesh (by default `/work/peers/sqlmesh`); without it that row is
-left out.
+PYTHON is that of a virtual environment of its own (`pip install sqlmesh==0.236.4`), by default of
+`.generated/peers/sqlmesh`; without it that row is left out.
 
 The project has ten layers of a hundred models; each reads two of the layer above, so that paths double with each
 layer: a graph of diamonds. SQL and Strata say the same.
@@ -23,14 +23,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from measure import Usage, run
+from measure import PEERS, Usage, run
 
 if TYPE_CHECKING:
     from strata_core.analysis import CompiledProject
 
 LAYERS, WIDTH, COLUMNS = 10, 100, 10
 RUNS = 3
-PEER = Path("/work/peers/sqlmesh/bin/python")
+PEER = PEERS / "sqlmesh" / "bin" / "python"
 
 
 def upstream(layer: int, number: int) -> tuple[str, str]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 RUNS = 5
+PEERS = Path(__file__).resolve().parents[1] / ".generated" / "peers"
+"""The peers to measure against, each in a virtual environment of its own; git-ignored, `make clean` removes it."""
 BYTECODE_KEPT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 """The environment of what is measured: an installed program has its bytecode, it does not compile itself each time."""
 

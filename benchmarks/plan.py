@@ -1,10 +1,11 @@
 """`strata plan` over 1,000 applied models of 10 columns, nothing changed and after one edit, beside SQLMesh's plan.
 
-usage: python benchmarks/plan.py SQLMESH
+usage: python benchmarks/plan.py [SQLMESH]
 
-SQLMESH is the `sqlmesh` of a virtual environment of its own (`pip install sqlmesh==0.236.4`). Both have the models of
-`lineage.py`, in Strata and in the same SQL; SQLMesh's are views, so that building them first takes minutes and not
-hours. Both start without caches of their own from before the edit being thrown away: as in a second run in CI.
+SQLMESH is the `sqlmesh` of a virtual environment of its own (`pip install sqlmesh==0.236.4`), by default of
+`.generated/peers/sqlmesh`. Both have the models of `lineage.py`, in Strata and in the same SQL; SQLMesh's are views, so
+that building them first takes minutes and not hours. Both keep their caches from before the edit: as in a second run
+in CI.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from lineage import COLUMNS, LAYERS, WIDTH, sql, write
-from measure import Usage, run
+from measure import PEERS, Usage, run
 
 RUNS = 3
 OURS = str(Path(sys.executable).parent / "strata")
@@ -87,4 +88,4 @@ def tell(what: str, ours: Usage, theirs: Usage) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1] if len(sys.argv) > 1 else str(PEERS / "sqlmesh" / "bin" / "sqlmesh"))

@@ -7,7 +7,7 @@ is what it is compared with). Then growth, 10,000 models, memory, and the same d
 usage: python benchmarks/prototype.py [PROTOTYPE]
 
 PROTOTYPE is the `strata` of a virtual environment of its own (`pip install strata-lang==0.1.6`); by default that of
-`/work/peers/strata-lang`.
+`.generated/peers/strata-lang`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import Usage, run
+from measure import PEERS, Usage, run
 
 from models import module
 from strata_core.planning.project import open_project
 from strata_core.planning.revisions import first_revision, revised
 
 SIZES = (100, 300, 1000, 3000)
-PEER = Path("/work/peers/strata-lang/bin/strata")
+PEER = PEERS / "strata-lang" / "bin" / "strata"
 OURS = str(Path(sys.executable).parent / "strata")
 EDIT = ("amount * 0.8 - 3.25", "amount * 0.9 - 3.25")
 """One edit: a constant in one expression of a model in the middle of the first chains."""
