@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -32,7 +33,8 @@ def live_price_of_june(project: Path) -> str:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo's own models with the good batch published; `fuel_price` needs nothing that dbt stages."""
     folder = tmp_path_factory.mktemp("project")
-    shutil.copytree(ROOT / "models", folder / "models")
+    for part in ("models", "contracts"):
+        shutil.copytree(ROOT / part, folder / part)
     shutil.copyfile(ROOT / "strata.toml", folder / "strata.toml")
     (folder / "data" / "landing").mkdir(parents=True)
     arrives(folder, "good")
@@ -59,3 +61,17 @@ def test_a_repaired_batch_is_published(project: Path) -> None:
     arrives(project, "repaired")
     assert strata(project, "apply", "fuel_price").returncode == 0
     assert live_price_of_june(project) == "2013-06-01,GULF_COAST,2.812"
+
+
+def test_what_strata_is_has_a_command_each_that_works(project: Path) -> None:
+    opening, _, _ = (ROOT / "README.md").read_text(encoding="utf-8").partition("## ")
+    commands = re.findall(r"`\.venv/bin/([^`]+)` \|$", opening, re.MULTILINE)
+    assert [c.split()[:2] for c in commands] == [
+        ["strata", "check"],
+        ["strata", "store"],
+        ["contract-engine", "validate"],
+    ]
+    for program, *arguments in map(str.split, commands):
+        command = [str(Path(sys.executable).with_name(program)), *arguments]
+        done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
