@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
@@ -30,7 +30,7 @@ from .expressions import (
     conjuncts,
     uncoerced,
 )
-from .form import COMMUTATIVE, MIRRORED, flat
+from .form import COMMUTATIVE, MIRRORED, Identity, Names, flat
 from .nodes import (
     Aggregate,
     Expand,
@@ -44,11 +44,9 @@ from .nodes import (
     SetOperation,
     Sort,
     Window,
-    inputs,
+    folded,
 )
 
-Identity = bytes
-Names = Mapping[str, Identity]
 Naming = Callable[[str, str], tuple[str, str]]
 """The name that a column of a table (both as read) is compared under: another where it was renamed upstream."""
 
@@ -89,21 +87,9 @@ def as_read(table: str, column: str) -> tuple[str, str]:
 
 
 def derivation(relation: Relation, naming: Naming = as_read) -> Derivation:
-    """The derivation of `relation`, inputs first and without recursion into relations."""
+    """The derivation of `relation`."""
     walk = _Walk(naming)
-    done: list[_Part] = []
-    stack: list[tuple[Relation, bool]] = [(relation, False)]
-    while stack:
-        node, ready = stack.pop()
-        below = inputs(node)
-        if not ready:
-            stack.append((node, True))
-            stack.extend((one, False) for one in reversed(below))
-            continue
-        given = done[len(done) - len(below) :]
-        del done[len(done) - len(below) :]
-        done.append(walk.part(node, given))
-    (whole,) = done
+    whole = folded(relation, walk.part)
     return Derivation(whole.columns, whole.identity, tuple(walk.steps))
 
 

@@ -32,7 +32,7 @@ from .nodes import (
     SetOperation,
     Sort,
     Window,
-    inputs,
+    folded,
 )
 from .schema import Column
 
@@ -41,7 +41,7 @@ COMMUTATIVE = frozenset({"eq", "ne", "and", "or", "add", "multiply"})
 MIRRORED = {"gt": "lt", "ge": "le"}
 
 Identity = bytes
-Names = dict[str, Identity]
+Names = Mapping[str, Identity]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +101,8 @@ Scanned = Callable[[Scan], tuple[Names, Rows]]
 
 
 def _identities(relation: Relation, scanned: Scanned) -> tuple[Names, Rows]:
-    """The identities of the columns and the rows of `relation`, inputs first, without recursion."""
-    done: list[tuple[Names, Rows]] = []
-    stack: list[tuple[Relation, bool]] = [(relation, False)]
-    while stack:
-        node, ready = stack.pop()
-        below = inputs(node)
-        if not ready:
-            stack.append((node, True))
-            stack.extend((one, False) for one in reversed(below))
-            continue
-        given = done[len(done) - len(below) :]
-        del done[len(done) - len(below) :]
-        done.append(scanned(node) if isinstance(node, Scan) else _node(node, given))
-    return done[0]
+    """The identities of the columns and the rows of `relation`."""
+    return folded(relation, lambda node, given: scanned(node) if isinstance(node, Scan) else _node(node, given))
 
 
 def _named(node: Scan) -> tuple[Names, Rows]:

@@ -6,8 +6,9 @@ the only way nodes are made. Engines translate nodes and decide nothing about ty
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
+from typing import TypeVar
 
 from ..frozen import dataclass
 from .expressions import AggregateCall, Expr, SortKey, WindowCall
@@ -165,6 +166,7 @@ class SetOperation:
     schema: Schema
 
 
+Part = TypeVar("Part")
 Relation = Scan | Filter | Project | Join | Aggregate | Window | Sort | Limit | SetOperation | Expand
 
 
@@ -186,6 +188,24 @@ def walk_relation(relation: Relation) -> Iterator[Relation]:
         node = stack.pop()
         yield node
         stack.extend(reversed(inputs(node)))
+
+
+def folded(relation: Relation, part: Callable[[Relation, list[Part]], Part]) -> Part:
+    """What `part` makes of `relation`: of each node and what it made of the node's inputs, without recursion."""
+    done: list[Part] = []
+    stack: list[tuple[Relation, bool]] = [(relation, False)]
+    while stack:
+        node, ready = stack.pop()
+        below = inputs(node)
+        if not ready:
+            stack.append((node, True))
+            stack.extend((one, False) for one in reversed(below))
+            continue
+        given = done[len(done) - len(below) :]
+        del done[len(done) - len(below) :]
+        done.append(part(node, given))
+    (whole,) = done
+    return whole
 
 
 def expressions(node: Relation) -> Iterator[Expr]:
