@@ -16,7 +16,7 @@ from ..names import unknown
 from .builtins import BUILTINS, IF
 from .signatures import Signature
 from .templates import Occurrence, occurrences
-from .types import BOOL, FLOAT, INT, MODEL, NOTHING, STR, TEXTUAL, ListOf, MapOf, StructOf, Type, common, fits
+from .types import BOOL, FLOAT, INT, MODEL, NOTHING, STR, TEXTUAL, ListOf, MapOf, StructOf, Type, common, fits, holds
 
 Scope = Mapping[str, Type | None]
 
@@ -158,7 +158,7 @@ def _binary(node: ast.Binary, scope: Scope, known: Known) -> Type | None:
     if left is None or right is None:
         return None
     both = common(left, right)
-    result = _result(op, left, right, both)
+    result = _result(op, both)
     if result is None:
         message = f"`{op}` does not take {left} and {right}"
         known.report(Diagnostic("E041", message, node.span, fix=_OPERANDS.get(op, "compare two texts or two numbers")))
@@ -177,11 +177,11 @@ _OPERANDS = {
 }
 
 
-def _result(op: str, left: Type, right: Type, both: Type | None) -> Type | None:
+def _result(op: str, both: Type | None) -> Type | None:
     """The result of a comparison or of arithmetic; `both` is the type that holds either side."""
     match op:
         case "==" | "!=":
-            return BOOL if both is not None and not _holds_model(both) else None
+            return BOOL if both is not None and not holds(both, MODEL) else None
         case "<" | "<=" | ">" | ">=":
             return BOOL if both in (INT, FLOAT, STR) else None
         case "||":
@@ -194,23 +194,11 @@ def _result(op: str, left: Type, right: Type, both: Type | None) -> Type | None:
             return None
 
 
-def _holds_model(type_: Type) -> bool:
-    match type_:
-        case ListOf():
-            return _holds_model(type_.element)
-        case MapOf():
-            return _holds_model(type_.value)
-        case StructOf():
-            return any(map(_holds_model, type_.fields.values()))
-        case _:
-            return type_ == MODEL
-
-
 def _in(node: ast.In, scope: Scope, known: Known) -> Type | None:
     operand, values = infer(node.operand, scope, known), infer(node.values, scope, known)
     if operand is None or values is None:
         return None
-    if not isinstance(values, ListOf) or common(operand, values.element) is None or _holds_model(operand):
+    if not isinstance(values, ListOf) or common(operand, values.element) is None or holds(operand, MODEL):
         message = f"`in` looks for {operand} in a list of it, and this is {values}"
         known.report(Diagnostic("E041", message, node.values.span, fix=f"give a List<{operand}>"))
         return None

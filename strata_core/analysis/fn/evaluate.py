@@ -20,7 +20,7 @@ from .check import bound_arguments
 from .instantiate import Filling, fill
 from .signatures import Signature
 from .templates import Template, template_of
-from .types import FLOAT, ListOf, MapOf, StructOf, Type, holds_float
+from .types import FLOAT, ListOf, MapOf, StructOf, Type, holds
 from .values import Instance, Real, Record, Value, real, text_of
 
 MAX_DEPTH = 200
@@ -307,7 +307,7 @@ def _builtin(node: ast.Call, values: Sequence[Value], run: Run) -> Value:
 
 def _meant(value: Value, type_: Type | None, node: ast.Expr, run: Run) -> Value:
     """The value as a parameter or result of `type_` takes it: an `Int` for a `Float` is one."""
-    if type_ is None or not holds_float(type_):
+    if type_ is None or not holds(type_, FLOAT):
         return value
     run.budget.spend(1, 0, node)
     match value, type_:

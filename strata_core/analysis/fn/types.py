@@ -107,17 +107,17 @@ def common(left: Type, right: Type) -> Type | None:
             return right if fits(left, right) else left if fits(right, left) else None
 
 
-def holds_float(type_: Type) -> bool:
-    """Whether a value of `type_` may hold an `Int` that is meant as a `Float`."""
+def holds(type_: Type, part: Scalar) -> bool:
+    """Whether a value of `type_` is one of `part`, or may hold some."""
     match type_:
         case ListOf():
-            return holds_float(type_.element)
+            return holds(type_.element, part)
         case MapOf():
-            return holds_float(type_.value)
+            return holds(type_.value, part)
         case StructOf():
-            return any(map(holds_float, type_.fields.values()))
+            return any(holds(field, part) for field in type_.fields.values())
         case _:
-            return type_ == FLOAT
+            return type_ == part
 
 
 def read_type(written: ast.TypeExpr, domains: Mapping[str, ast.TypeExpr], report: Report) -> Type | None:
