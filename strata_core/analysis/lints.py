@@ -7,7 +7,7 @@ out. W001, W005, W007 to W009, W011, W014, W015. W012 and W013 are told where ex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..diagnostics import Diagnostic, Related, Severity, Span
@@ -32,15 +32,20 @@ def lints(model: ast.Model, walked: Sequence[Step]) -> Iterator[Diagnostic]:
         message = f"the model `{model.name}` has no contract"
         yield _warning("W001", message, model.name.span, f"promise its columns: `model {model.name} -> contract …`")
     joins = {_right_columns(step): step.statement for step in walked if isinstance(step.statement, ast.Join)}
+    known = Known(joins, {})
     for step in walked:
         if step.before is not None:
             for look in (_fan_out, _rejected_nulls, _nulls_grouped, _coalesced_keys, _taken):
-                yield from look(step.statement, step.before, step.after, joins)
+                yield from look(step.statement, step.before, step.after, known)
     yield from _unused([step.statement for step in walked])
 
 
-Joins = dict[frozenset[str], ast.Join]
-"""The joins of a model, by the columns of the right side as the joined rows have them."""
+class Known(NamedTuple):
+    """What is known of a model as a whole: its joins, by the columns of the right side as the joined rows have them;
+    and, by the identity of a relation, its columns that an outer join made optional."""
+
+    joins: dict[frozenset[str], ast.Join]
+    optional: dict[int, frozenset[str]]
 
 
 class Fan(NamedTuple):
@@ -60,13 +65,13 @@ def _warning(code: str, message: str, span: Span, fix: str, *related: Related) -
     return Diagnostic(code, message, span, Severity.WARNING, fix=fix, related=related)
 
 
-def _fan_out(statement: ast.Statement, before: Rows, _after: Rows, joins: Joins) -> Iterator[Diagnostic]:
+def _fan_out(statement: ast.Statement, before: Rows, _after: Rows, known: Known) -> Iterator[Diagnostic]:
     """W007: an aggregate over one side of a join that the other side repeats."""
     for call in aggregates_in(_aggregated(statement)):
         if call.function.text not in COUNTS_TWICE or call.distinct:
             continue
         columns = _columns(call.arguments, before)
-        fan = next(_fans(before.relation, columns, joins), None) if columns else None
+        fan = next(_fans(before.relation, columns, known.joins), None) if columns else None
         if fan is None:
             continue
         if fan.join is None:
@@ -105,7 +110,7 @@ def _columns(nodes: Sequence[ast.Expr], rows: Rows) -> frozenset[str]:
     return frozenset(found)
 
 
-def _fans(relation: Relation, columns: frozenset[str], joins: Joins) -> Iterator[Fan]:
+def _fans(relation: Relation, columns: frozenset[str], joins: Mapping[frozenset[str], ast.Join]) -> Iterator[Fan]:
     """What repeats the values of `columns`, which come from one place, on their way up to `relation`."""
     node = relation
     while True:
@@ -152,38 +157,35 @@ def _matched(on: Expr | None, side: Relation) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _optional(relation: Relation) -> dict[str, str]:
-    """The columns that are null only where an outer join found no match; of those of a right side its columns' common
-    prefix is the table's name. Looks through what keeps columns under their names."""
-    found: dict[str, str] = {}
-    node, names = relation, {name: name for name in relation.schema.names}
-    while True:
+def _optional(relation: Relation, known: dict[int, frozenset[str]]) -> frozenset[str]:
+    """The columns that are none only where an outer join found no match, seen through what keeps columns; `known` holds
+    the answer for each relation that was asked about, so that each is looked at once."""
+    path: list[Project | Filter | Sort | Join] = []
+    node = relation
+    while id(node) not in known and isinstance(node, Project | Filter | Sort | Join):
+        path.append(node)
+        node = node.left if isinstance(node, Join) else node.input
+    found = known.get(id(node), frozenset())
+    for node in reversed(path):
         match node:
             case Project():
-                plain = {i.name: i.expr.name for i in node.items if isinstance(i.expr, ColumnRef)}
-                names = {shown: plain[name] for shown, name in names.items() if name in plain}
-                node = node.input
-            case Filter() | Sort():
-                node = node.input
+                found = frozenset(i.name for i in node.items if isinstance(i.expr, ColumnRef) and i.expr.name in found)
             case Join():
-                for side, optional in zip(
-                    (node.left, node.right), OPTIONAL.get(node.kind, (False, False)), strict=True
-                ):
-                    if optional:
-                        own = side.schema.by_name
-                        found |= {s: n for s, n in names.items() if n in own and not own[n].inferred.nullable}
-                names = {shown: name for shown, name in names.items() if name in node.left.schema}
-                node = node.left
-            case _:
-                return found
+                sides = zip((node.left, node.right), OPTIONAL.get(node.kind, (False, False)), strict=True)
+                for side in (side for side, optional in sides if optional):
+                    found |= {c.name for c in side.schema.columns if not c.inferred.nullable}
+            case Filter() | Sort():
+                pass
+        known[id(node)] = found
+    return found
 
 
-def _rejected_nulls(statement: ast.Statement, before: Rows, after: Rows, joins: Joins) -> Iterator[Diagnostic]:
+def _rejected_nulls(statement: ast.Statement, before: Rows, after: Rows, known: Known) -> Iterator[Diagnostic]:
     """W008: a filter on the optional side of an outer join, which drops the rows that the join was to keep."""
-    if not isinstance(statement, ast.Filter) or not joins:
+    if not isinstance(statement, ast.Filter) or not known.joins:
         return  # without a join there is nothing to look for, however many filters there are
     kept = after.relation.schema
-    optional = {n for n in _optional(before.relation) if n in kept and not kept[n].inferred.nullable}
+    optional = {n for n in _optional(before.relation, known.optional) if n in kept and not kept[n].inferred.nullable}
     for part in _conjuncts(statement.condition):
         if isinstance(part, ast.IsNone):
             continue
@@ -208,11 +210,11 @@ def _conjuncts(node: ast.Expr) -> Iterator[ast.Expr]:
             yield one
 
 
-def _nulls_grouped(statement: ast.Statement, before: Rows, _after: Rows, _joins: Joins) -> Iterator[Diagnostic]:
+def _nulls_grouped(statement: ast.Statement, before: Rows, _after: Rows, known: Known) -> Iterator[Diagnostic]:
     """W009: a key of a group that is none for all rows without a match."""
     if not isinstance(statement, ast.Group):
         return
-    optional = _optional(before.relation)
+    optional = _optional(before.relation, known.optional)
     for key in statement.keys:
         node = key.expr if isinstance(key, ast.Assign) else key
         if not isinstance(node, ast.ColumnRef):
@@ -226,7 +228,7 @@ def _nulls_grouped(statement: ast.Statement, before: Rows, _after: Rows, _joins:
             yield _warning("W009", message, node.span, fix)
 
 
-def _coalesced_keys(statement: ast.Statement, _before: Rows, _after: Rows, _joins: Joins) -> Iterator[Diagnostic]:
+def _coalesced_keys(statement: ast.Statement, _before: Rows, _after: Rows, _known: Known) -> Iterator[Diagnostic]:
     """W015: rows that lack a key match one another."""
     if not isinstance(statement, ast.Join) or statement.on is None:
         return
@@ -239,7 +241,7 @@ def _coalesced_keys(statement: ast.Statement, _before: Rows, _after: Rows, _join
         stack.extend(operands(node))
 
 
-def _taken(statement: ast.Statement, before: Rows, _after: Rows, _joins: Joins) -> Iterator[Diagnostic]:
+def _taken(statement: ast.Statement, before: Rows, _after: Rows, _known: Known) -> Iterator[Diagnostic]:
     """W011: which rows a `take` keeps is decided by columns that nobody named."""
     if not isinstance(statement, ast.Take):
         return
