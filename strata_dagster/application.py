@@ -25,6 +25,7 @@ from strata_core.planning.workspace import Workspace, open_workspace
 from . import events
 from .examination import examined
 from .project import findings
+from .readers import fresh_readers
 from .runlog import RunLog
 from .selection import Selection, selection_of
 from .telling import Telling
@@ -65,6 +66,7 @@ class StrataApplication:
             plan = workspace.plan(
                 selection.models,
                 with_upstream=False,
+                take_back=selection.models.keys() == workspace.compiled.models.keys(),
                 force=self.force,
                 approvals=partial(approvals, project.root),
             )
@@ -103,11 +105,13 @@ class StrataApplication:
                     case Finished(result=result):
                         log.finished(result)
                         telling.finished(result)
-                    case Published(version=version, models=models):
-                        log.published(self.environment, version)
+                    case Published(version=version, models=models, removed=removed):
+                        log.published(self.environment, version, removed)
                         yield from telling.published(version, frozenset(models))
-                    case Outcome():
+                    case Outcome(version=version, published=models):
                         yield from telling.ended(event)
+                        for reader in fresh_readers(self.context, workspace, version, models, selection.models):
+                            self.context.log_event(reader)
         except StrataError as error:
             yield from telling.stopped(error.diagnostics)
             return self._stopped(error, workspace.project)

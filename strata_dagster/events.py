@@ -87,6 +87,8 @@ def _live_metadata(
         "dagster/row_count": manifest.rows,
         "bytes": manifest.bytes,
         **({"seconds": round(result.seconds, 3)} if computed else {}),
+        **({"way": str(result.way)} if computed and result.way else {}),
+        **({"partitions": len(artifact.partitions)} if artifact.partitions else {}),
         "reused": not computed,
         "reason": "; ".join(map(str, result.causes)) or "fresh: nothing changed",
         "environment": workspace.environment,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -51,6 +51,15 @@ class StrataProject:
         if errors:
             heading = f"the Strata project {self.root} does not compile:\n\n"
             raise DagsterInvalidDefinitionError(heading + findings(errors, self.opened))
+        return found
+
+    @cached_property
+    def readers(self) -> Mapping[str, Sequence[str]]:
+        """The models that read each model or source."""
+        found: dict[str, list[str]] = {}
+        for model in self.outline.models.values():
+            for upstream in model.upstream:
+                found.setdefault(upstream, []).append(model.name)
         return found
 
     @property

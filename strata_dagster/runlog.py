@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -60,6 +60,7 @@ class RunLog:
             case Status.FRESH | Status.REUSED | Status.COMPUTED:
                 self.log.info(line)
 
-    def published(self, environment: str, version: EnvironmentVersion) -> None:
+    def published(self, environment: str, version: EnvironmentVersion, removed: Sequence[str] = ()) -> None:
         """A version went live."""
-        self.log.info(f"{environment}: version {version.number} is live")
+        without = f", without {', '.join(removed)}: no model of the project any more" if removed else ""
+        self.log.info(f"{environment}: version {version.number} is live{without}")

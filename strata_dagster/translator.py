@@ -20,6 +20,8 @@ MODEL = "strata/model"
 """Metadata of an asset: the model that it is."""
 SOURCE = "strata/source"
 """Metadata of a dependency on a file, or of its asset: the source that it is."""
+READERS = "strata/readers"
+"""Metadata of an asset: the models that read it, with their keys. They may be assets of other ops."""
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _TAG = re.compile(r"[A-Za-z0-9_.-]{1,63}")
@@ -38,11 +40,16 @@ class DagsterStrataTranslator:
             AssetDep(keys[name], metadata={SOURCE: name}) if is_file(sources.get(name)) else AssetDep(keys[name])
             for name in model.upstream
         ]
+        readers = {name: keys[name].to_user_string() for name in project.readers.get(model.name, ())}
         return AssetSpec(
             keys[model.name],
             deps=deps,
             description=self.get_description(project, model),
-            metadata={MODEL: model.name, **self.get_metadata(project, model, keys)},
+            metadata={
+                MODEL: model.name,
+                **({READERS: readers} if readers else {}),
+                **self.get_metadata(project, model, keys),
+            },
             skippable=True,  # nothing is recorded for a model that was not published
             group_name=self.get_group_name(project, model),
             code_version=self.get_code_version(project, model),

@@ -47,14 +47,16 @@ class Workspace:
         with_upstream: bool = True,
         force: bool = False,
         full_refresh: bool = False,
+        take_back: bool = False,
         approvals: Callable[[], Collection[Approval]] = tuple,
     ) -> Plan:
         """The plan against the environment as it is now, with what it would break of other projects that share the
         store; parameters as `plan.make_plan`. Without a selection it is for the models of the environment's pipelines,
-        or for all where none names any, and takes back what is no model any more. `approvals` gives what owners
+        or for all where none names any, and takes back what is no model any more; a selection does so with `take_back`.
+        `approvals` gives what owners
         approved, and is asked where something would break. Raises `StrataError` E094 or E092 where the catalog cannot
         be read."""
-        whole = selected is None
+        take_back = take_back or selected is None
         if selected is None:
             selected = models_in(self.compiled, self.environment)
         prints = kept_fingerprints(self.project, self.compiled)
@@ -71,7 +73,7 @@ class Workspace:
             full_refresh=full_refresh,
         )
         name, catalog = self.project.config.name, read_catalog(self.store, self.environment)
-        removed = removed_tables(name, self.compiled, catalog, plan.base) if whole else ()
+        removed = removed_tables(name, self.compiled, catalog, plan.base) if take_back else ()
         publishing = {*removed, *(m.name for m in plan.stale)}
         breaking = breaking_changes(name, self.compiled, prints, catalog, publishing)
         breaks = judged(breaking, approvals(), self.compiled) if breaking else Breaks((), ())
