@@ -59,11 +59,17 @@ def on_project(verb: Callable[..., int]) -> Callable[..., int]:
 def answered(answer: Callable[[], int], lines: Lines, *, as_json: bool = False) -> int:
     """What `answer` gives; a `StrataError` is told, and its codes decide the exit code."""
     try:
-        code = answer()
-        sys.stdout.flush()
+        return piped(answer)
     except StrataError as error:
         tell(error.diagnostics, lines, as_json=as_json)
-        code = exit_code(error.diagnostics)
+        return exit_code(error.diagnostics)
+
+
+def piped(answer: Callable[[], int]) -> int:
+    """What `answer` gives, all that it says being written."""
+    try:
+        code = answer()
+        sys.stdout.flush()
     except BrokenPipeError:
         # The reader of our output has gone (`strata show … | head`): nothing is left to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

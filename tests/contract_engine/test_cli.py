@@ -119,6 +119,15 @@ def test_project_prints_or_writes_the_view(project: Path) -> None:
     assert json.loads((project / "views/shop/orders.json").read_text())["id"] == "shop.orders"
 
 
+@pytest.mark.parametrize("verb", ["project", "docs"])
+def test_where_nothing_can_be_written_is_told(project: Path, verb: str) -> None:
+    (project / "taken").write_text("a file where a folder should be")
+    code, _, err = run(verb, "--out", "taken/below")
+    assert code == 2
+    assert "error[E073]: `taken/below/" in err
+    assert "cannot be written: Not a directory" in err
+
+
 def test_publish_wants_what_is_committed(project: Path) -> None:
     code, _, err = run("publish")
     assert code == 1

@@ -14,8 +14,8 @@ from ...diagnostics import StrataError
 from ...diagnostics.render import printable
 from ..exits import CLEAN, FINDINGS
 from ..progress import Progress
-from ..report import plural
-from .shared import exit_code, format_option, tell
+from ..report import format_option, plural
+from .shared import exit_code, tell
 
 
 @click.command("diff")

@@ -8,8 +8,8 @@ import click
 
 from ...contract_engine.discover import discover
 from ...contract_engine.pipeline import Setting
-from ..report import plural
-from .shared import exit_code, format_option, on_contracts, tell
+from ..report import format_option, plural
+from .shared import exit_code, on_contracts, tell
 
 
 @click.command("discover")

@@ -11,11 +11,10 @@ from ...contract_engine.candidate import Candidate
 from ...contract_engine.merge_rules import canonical
 from ...contract_engine.pipeline import Checked, Setting, examine
 from ...contract_engine.promotions import Promotion
-from ...diagnostics import Diagnostic, StrataError
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
-from .shared import exit_code, on_contracts, tell
+from .shared import chosen, exit_code, on_contracts, tell, write
 
 
 @click.command("docs")
@@ -40,19 +39,14 @@ def docs_command(setting: Setting, contract: Path | None, out: Path | None) -> i
     with Progress("writing documentation") as progress:
         checked = examine(setting)
         known = checked.collated.candidates
-        chosen = [c for c in known if contract is None or (setting.root / c.file).resolve() == contract.resolve()]
-        if not chosen:
-            fix = "`contract-engine discover` lists contracts"
-            raise StrataError(Diagnostic("E073", f"`{contract}` is no contract of this project", fix=fix))
-        inputs = frozenset(path for c in chosen for path in c.inputs)
-        blocking = [d for d in checked.diagnostics if d.blocks and (d.span is None or d.span.file in inputs)]
+        asked, blocking = chosen(checked, contract)
         tell(blocking, setting.root, "text", err=True)
         now, made_by = moment(), version("strata-tables")
         around = Known(checked.parsed, observed(checked, now), known)
         views = {
             c.id: project(c, around, _promotion(checked, c), made_by, now) for c in known if checked.validated.passed(c)
         }
-        wanted = {c.id for c in chosen}
+        wanted = {c.id for c in asked}
         files = site([p for p in documented(checked, views) if p.view.id in wanted])
         for path, content in files.items():
             write(place / path, content)
@@ -64,14 +58,3 @@ def _promotion(checked: Checked, candidate: Candidate) -> Promotion | None:
     """The promotion of what the files say now; None where they say something else by now."""
     latest = checked.promotions.get(candidate.id)
     return latest if latest is not None and canonical(latest.contract) == canonical(candidate.data) else None
-
-
-def write(path: Path, content: bytes) -> None:
-    """The file as a whole, or as it was. Raises `StrataError` E073 where it cannot be written."""
-    new = path.with_name(f".{path.name}.new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new.write_bytes(content)
-        new.replace(path)
-    except OSError as error:
-        raise StrataError(Diagnostic("E073", f"`{path}` cannot be written: {error.strerror}")) from None

@@ -9,11 +9,10 @@ from pathlib import Path
 import click
 
 from ...contract_engine.pipeline import Setting, examine
-from ...diagnostics import Diagnostic, StrataError
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
-from .shared import exit_code, on_contracts, tell
+from .shared import chosen, exit_code, on_contracts, tell, write
 
 
 @click.command("project")
@@ -27,37 +26,22 @@ def project_command(setting: Setting, contract: Path | None, out: Path | None) -
 
     with Progress("projecting runtime views"):
         checked = examine(setting)
-        chosen = [c for c in checked.collated.candidates if contract is None or _is(c.file, contract, setting)]
-        if not chosen:
-            fix = "`contract-engine discover` lists contracts"
-            raise StrataError(Diagnostic("E073", f"`{contract}` is no contract of this project", fix=fix))
-        inputs = frozenset(path for c in chosen for path in c.inputs)
-        blocking = [d for d in checked.diagnostics if d.blocks and (d.span is None or d.span.file in inputs)]
+        wanted, blocking = chosen(checked, contract)
         tell(blocking, setting.root, "text", err=True)
-        known = Known(checked.parsed, observed(checked, moment(), {c.id for c in chosen}), checked.collated.candidates)
-        for candidate in chosen:
+        known = Known(checked.parsed, observed(checked, moment(), {c.id for c in wanted}), checked.collated.candidates)
+        for candidate in wanted:
             if not checked.validated.passed(candidate):
                 continue
             promotion = checked.promotions.get(candidate.id)
             view = project(candidate, known, promotion, version("strata-tables"), moment())
-            blocking += view_faults(view, candidate)
+            faults = view_faults(view, candidate)
+            tell(faults, setting.root, "text", err=True)
+            blocking += faults
             text = json.dumps(document(view), indent=2, ensure_ascii=False) + "\n"
             if out is None:
                 click.echo(text, nl=False)
             else:
-                _write(out / f"{candidate.id.replace('.', '/')}.json", text)
+                write(out / f"{candidate.id.replace('.', '/')}.json", text.encode())
     if out is not None:
-        click.echo(f"{plural(len(chosen), 'view')} below {out}", err=True)
+        click.echo(f"{plural(len(wanted), 'view')} below {out}", err=True)
     return exit_code(blocking) if blocking else CLEAN
-
-
-def _is(file: str, contract: Path, setting: Setting) -> bool:
-    return (setting.root / file).resolve() == contract.resolve()
-
-
-def _write(path: Path, text: str) -> None:
-    """The file as a whole, or as it was."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{path.name}.new")
-    new.write_text(text, encoding="utf-8")
-    new.replace(path)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from ...contract_engine.pipeline import open_setting
+from ...contract_engine.candidate import Candidate
+from ...contract_engine.pipeline import Checked, open_setting
 from ...diagnostics import Diagnostic, StrataError
 from ..exits import CLEAN, FINDINGS, USAGE
-from ..report import FORMATS, exchanged, rendered
+from ..report import Lines, exchanged, piped, rendered
 
-Verb = TypeVar("Verb", bound=Callable[..., int])
-__all__ = ["FORMATS", "exit_code", "format_option", "on_contracts", "tell"]
 _USAGE_CODES = ("E073", "E034")
 """Findings about the command or `strata.toml`, not about contracts."""
 
@@ -36,22 +33,35 @@ def on_contracts(verb: Callable[..., int]) -> Callable[..., int]:
     def run(project: Path | None, **options: Any) -> int:
         format_ = options.get("format_", "text")
         try:
-            code = verb(open_setting(project), **options)
-            sys.stdout.flush()
+            return piped(lambda: verb(open_setting(project), **options))
         except StrataError as error:
             tell(error.diagnostics, project or Path.cwd(), format_, err=True)
-            code = exit_code(error.diagnostics)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            code = CLEAN
-        return code
+            return exit_code(error.diagnostics)
 
     return run
 
 
-def format_option(*formats: str) -> Callable[[Verb], Verb]:
-    """`--format`, the first being the default."""
-    return click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True)
+def chosen(checked: Checked, contract: Path | None) -> tuple[list[Candidate], list[Diagnostic]]:
+    """The candidate of a contract (of all where none is named), and what blocks it; raises E073 where there is none."""
+    root = checked.setting.root
+    candidates = checked.collated.candidates
+    found = [c for c in candidates if contract is None or (root / c.file).resolve() == contract.resolve()]
+    if not found:
+        fix = "`contract-engine discover` lists contracts"
+        raise StrataError(Diagnostic("E073", f"`{contract}` is no contract of this project", fix=fix))
+    inputs = frozenset(path for c in found for path in c.inputs)
+    return found, [d for d in checked.diagnostics if d.blocks and (d.span is None or d.span.file in inputs)]
+
+
+def write(path: Path, content: bytes) -> None:
+    """The file as a whole, or as it was. Raises `StrataError` E073 where it cannot be written."""
+    new = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_bytes(content)
+        new.replace(path)
+    except OSError as error:
+        raise StrataError(Diagnostic("E073", f"`{path}` cannot be written: {error.strerror}")) from None
 
 
 def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
@@ -72,7 +82,7 @@ def tell(
     click.echo(exchanged(diagnostics, format_, files, "contract-engine"))
 
 
-def lines_below(root: Path) -> Callable[[str], str | None]:
+def lines_below(root: Path) -> Lines:
     """The text of a file of the project, for showing lines of it."""
 
     def lines(path: str) -> str | None:

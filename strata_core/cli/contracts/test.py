@@ -13,8 +13,8 @@ from ...diagnostics.render import printable
 from ...diagnostics.suggest import did_you_mean
 from ..exits import CLEAN, FINDINGS
 from ..progress import Progress
-from ..report import plural
-from .shared import format_option, on_contracts
+from ..report import format_option, plural
+from .shared import on_contracts
 
 
 @click.command("test")

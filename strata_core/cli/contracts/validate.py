@@ -12,8 +12,8 @@ from ...diagnostics import Diagnostic, Severity, StrataError
 from ...diagnostics.suggest import did_you_mean
 from ..exits import CLEAN
 from ..progress import Progress
-from ..report import plural
-from .shared import FORMATS, exit_code, format_option, on_contracts, tell
+from ..report import FORMATS, format_option, plural
+from .shared import exit_code, on_contracts, tell
 
 
 @click.command("validate")
