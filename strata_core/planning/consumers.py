@@ -59,9 +59,10 @@ class Reader(NamedTuple):
 
 
 class Breaking(NamedTuple):
-    """A change of a published table that breaks `readers`, or that its being protected forbids."""
+    """A change of a table that `publisher` published, which breaks `readers`, or that its being protected forbids."""
 
     name: str
+    publisher: str
     table: RegisteredTable
     change: Change
     readers: tuple[Reader, ...]
@@ -75,18 +76,27 @@ def breaking_changes(
     publishing: Collection[str],
 ) -> tuple[Breaking, ...]:
     """What publishing the models `publishing` of `project`, or taking them back where they are no models any more,
-    would break of what the `catalog` says that others read of them."""
-    own = catalog.get(project)
+    would break of what the `catalog` says that others read of them. The names of tables are those of all projects: one
+    that another project published is held against what it had there."""
+    registered = {name: (one, table) for one, other in catalog.items() for name, table in other.tables.items()}
+    if project in catalog:
+        registered |= {name: (project, table) for name, table in catalog[project].tables.items()}
     readers: dict[str, list[Reader]] = {}
     for name, other in catalog.items():
         if name != project:
             for read in other.reads:
                 readers.setdefault(read.table, []).append(Reader(name, read))
-    tables = ((name, table) for name, table in own.tables.items() if name in publishing) if own else ()
-    return tuple(b for name, table in tables for b in _breaking(name, table, compiled, prints, readers.get(name, [])))
+    return tuple(
+        Breaking(name, publisher, table, change, by)
+        for name, (publisher, table) in registered.items()
+        if name in publishing
+        for change, by in _breaking(name, table, compiled, prints, readers.get(name, []))
+    )
 
 
-def judged(breaking: Iterable[Breaking], approvals: Collection[Approval], compiled: CompiledProject) -> Breaks:
+def judged(
+    project: str, breaking: Iterable[Breaking], approvals: Collection[Approval], compiled: CompiledProject
+) -> Breaks:
     """Which changes pass because an owner approved them, and a finding for each of the others."""
     found: list[Diagnostic] = []
     passed: list[Approved] = []
@@ -95,7 +105,7 @@ def judged(breaking: Iterable[Breaking], approvals: Collection[Approval], compil
         if approval is not None:
             passed.append(Approved(one.name, one.change.fingerprint, approval.by))
         else:
-            found.append(_diagnostic(one, compiled))
+            found.append(_diagnostic(project, one, compiled))
     return Breaks(tuple(found), tuple(passed))
 
 
@@ -109,7 +119,7 @@ def _breaking(
     compiled: CompiledProject,
     prints: Mapping[str, Fingerprint],
     readers: Iterable[Reader],
-) -> Iterator[Breaking]:
+) -> Iterator[tuple[Change, tuple[Reader, ...]]]:
     if name in compiled.models:
         changes = compare_contracts(table.contract, outward(compiled, name), renamed_columns(table, prints[name]))
     else:
@@ -119,11 +129,11 @@ def _breaking(
         if change.rule.id in CODES:
             by = tuple(reader for reader in readers if _needs(reader.read.needs, change))
             if by or change.protected:
-                yield Breaking(name, table, change, by)
+                yield change, by
         elif change.protected and change.breaks:
             by = tuple(reader for reader in readers if change.column in reader.read.needs)
             if by:
-                yield Breaking(name, table, change, by)
+                yield change, by
 
 
 def renamed_columns(table: RegisteredTable, now: Fingerprint) -> dict[str, str]:
@@ -151,7 +161,7 @@ def _needs(needs: TableContract, change: Change) -> bool:
             return True
 
 
-def _diagnostic(one: Breaking, compiled: CompiledProject) -> Diagnostic:
+def _diagnostic(project: str, one: Breaking, compiled: CompiledProject) -> Diagnostic:
     name, change = one.name, one.change
     column = f"{name}.{change.column}" if change.column else f"the key of {name}"
     what = change.rule.says if name in compiled.models else "removed with its model"
@@ -164,6 +174,10 @@ def _diagnostic(one: Breaking, compiled: CompiledProject) -> Diagnostic:
     fix = (
         "keep what was published" if one.readers else "keep what was published, or publish it without `protected` first"
     )
+    taken: tuple[str, ...] = ()
+    if one.publisher != project:
+        taken = (f"the table `{name}` is one that project {one.publisher} has published",)
+        fix = "give the model another name"
     digits = change.fingerprint[:APPROVAL_DIGITS]
     return Diagnostic(
         CODES.get(change.rule.id, "E032"),
@@ -171,7 +185,7 @@ def _diagnostic(one: Breaking, compiled: CompiledProject) -> Diagnostic:
         span,
         label=f"published so since version {one.table.version}" if span else None,
         fix=f"{fix}, or let its owner approve the change {digits} in the product's contract",
-        notes=tuple(_told(reader) for reader in one.readers),
+        notes=(*taken, *map(_told, one.readers)),
     )
 
 

@@ -76,7 +76,7 @@ class Workspace:
         removed = removed_tables(name, self.compiled, catalog, plan.base) if take_back else ()
         publishing = {*removed, *(m.name for m in plan.stale)}
         breaking = breaking_changes(name, self.compiled, prints, catalog, publishing)
-        breaks = judged(breaking, approvals(), self.compiled) if breaking else Breaks((), ())
+        breaks = judged(name, breaking, approvals(), self.compiled) if breaking else Breaks((), ())
         return replace(plan, removed=removed, conflicts=breaks.diagnostics, approved=breaks.approved, catalog=catalog)
 
     def register(self, version: EnvironmentVersion, plan: Plan) -> None:

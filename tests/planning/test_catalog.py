@@ -209,6 +209,27 @@ def test_seed0_s5b_a_model_that_others_read_may_not_go(two):
     ]
 
 
+def test_seed0_s5b_a_model_may_not_take_the_name_of_a_table_that_others_read(two, empty_shop):
+    third = empty_shop("third")
+    third.write("strata.toml", toml("third"))
+    third.write("orders.csv", DATA)
+    narrower = ORDERS.replace("country, email, amount }", "email, amount }")
+    narrower = narrower.replace(
+        "  country: string nonnull enum {ES, MX}\n  email: string\n  amount", "  email: string\n  amount"
+    )
+    third.write("models/orders.strata", narrower)
+    (conflict,) = plan(third).conflicts
+    assert (conflict.code, conflict.message) == ("E030", "`orders.country`: removed, and other projects read it")
+    assert conflict.notes == (
+        "the table `orders` is one that project shop has published",
+        "read by `by_country` of project marts, owner finance (source `sold`, models/by_country.strata:1)",
+    )
+    assert conflict.fix is not None
+    assert conflict.fix.startswith("give the model another name, or let its owner approve")
+    third.write("models/orders.strata", ORDERS)
+    assert plan(third).conflicts == ()
+
+
 def test_a_model_that_nobody_reads_goes_with_the_next_apply(two):
     _, marts = two
     marts.write("models/by_country.strata", BY_COUNTRY.replace("model by_country", "model totals"))
