@@ -106,9 +106,8 @@ else:
         given = [f for f in fields if f.init]
         setters = [_slot(cls, f.name).__set__ if slots else _setter(f.name) for f in given]
         made = [f for f in fields if f.default_factory is not _MISSING]
-        code = _init_code(
-            len(given), tuple(given.index(f) for f in made if f.init), hasattr(cls, "__post_init__"), bool(slots)
-        )
+        checked = hasattr(cls, "__post_init__")
+        code = _init_code(len(given), tuple(given.index(f) for f in made if f.init), checked)
         names = tuple(f.name for f in given)
         function_globals = {f"set{i}": setter for i, setter in enumerate(setters)}
         function_globals |= {f"make{given.index(f)}": f.default_factory for f in made if f.init}
@@ -135,7 +134,7 @@ else:
         return init
 
     @cache
-    def _init_code(count, made, checked, slots):
+    def _init_code(count, made, checked):
         arguments = "".join(f", a{i}" for i in range(count))
         lines = [f" if a{i} is missing: a{i} = make{i}()" for i in made]
         lines += [f" set{i}(self, a{i})" for i in range(count)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ...contract.ages import parse_age
 from ...diagnostics import Diagnostic, Report, Severity
@@ -189,7 +190,7 @@ def _type(asset: Asset, column: str | None) -> ValueType | None:
         return None
 
 
-def _range_faults(low: object, high: object, kind: ValueType | None) -> Iterator[Fault]:
+def _range_faults(low: Any, high: Any, kind: ValueType | None) -> Iterator[Fault]:
     if low is None and high is None:
         yield "a range has a `min`, a `max` or both", (), "add one of them"
         return
@@ -199,7 +200,7 @@ def _range_faults(low: object, high: object, kind: ValueType | None) -> Iterator
             return
     if kind is not None and not isinstance(kind, (*_NUMBERS, Date, Timestamp)):
         yield f"a range is for numbers, dates and timestamps, and the column is {kind}", ("column",), "name another"
-    elif low is not None and high is not None and type(low) is type(high) and low > high:  # type: ignore[operator]
+    elif low is not None and high is not None and type(low) is type(high) and low > high:
         yield f"nothing is between {low} and {high}", ("min",), "swap the two"
 
 

@@ -93,7 +93,7 @@ def variance(values: Values, _: ValueType) -> Value:
 def stddev(values: Values, result: ValueType) -> Value:
     """The square root of the sample variance."""
     spread = variance(values, result)
-    return None if spread is None else math.sqrt(float(spread))  # type: ignore[arg-type]
+    return math.sqrt(spread) if isinstance(spread, float) else None
 
 
 def collect(values: Values, _: ValueType) -> Value:

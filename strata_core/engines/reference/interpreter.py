@@ -243,7 +243,11 @@ def _aggregated(node: Aggregate, reading: Reading) -> Rows:
 def _cells(computes: list[Callable[[Rows], Value]], rows: Rows, reading: Reading) -> list[Cell]:
     if reading.eager:
         return [c(rows) for c in computes]
-    return [Later(lambda _, c=c: c(rows), []) for c in computes]  # type: ignore[misc]
+    return [_later(c, rows) for c in computes]
+
+
+def _later(compute: Callable[[Rows], Value], rows: Rows) -> Later:
+    return Later(lambda _: compute(rows), [])
 
 
 def _aggregate(call: AggregateCall, schema: Schema, reading: Reading) -> Callable[[Rows], Value]:

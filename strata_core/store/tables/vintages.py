@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -118,12 +119,12 @@ def _lands(rows: pl.DataFrame, key: list[str], count: int) -> np.ndarray:
     return lands
 
 
-def _after(one: tuple[object, object], other: tuple[object, object]) -> bool:
+def _after(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
     """Whether a row takes the place of the latest vintage: later available, or as late and not lower in order."""
     (available, order), (current, lowest) = one, other
     if available != current:
-        return bool(available > current)  # type: ignore[operator]
-    return lowest is None or (order is not None and bool(order >= lowest))  # type: ignore[operator]
+        return bool(available > current)
+    return lowest is None or (order is not None and bool(order >= lowest))
 
 
 @dataclass(frozen=True, slots=True)
