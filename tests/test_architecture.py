@@ -16,6 +16,33 @@ def test_every_path_that_is_named_exists() -> None:
     assert sorted(n for n in named if not any((place / n).exists() for place in places)) == []
 
 
+def test_every_test_that_is_named_exists() -> None:
+    tests = [path for folder in ("tests", "strata_core") for path in (ROOT / folder).rglob("test_*.py")]
+    known = "".join(f"{path.stem} {path.read_text()}" for path in tests)
+    named = set(re.findall(r"\btest_\w+", MAP + (ROOT / "CONTRIBUTING.md").read_text()))
+    assert len(named) > 60
+    assert sorted(n for n in named if n not in known) == []
+
+
+def test_every_link_between_pages_leads_to_a_heading_or_a_file() -> None:
+    pages = {p: p.read_text(encoding="utf-8") for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))}
+    links = [
+        (page, *link) for page, text in pages.items() for link in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", text)
+    ]
+    assert len(links) > 30
+    lost = []
+    for page, path, anchor in links:
+        to = (page.parent / path).resolve() if path else page
+        headings = {_anchor(h) for h in re.findall(r"^#+ (.*)$", pages.get(to, ""), re.MULTILINE)}
+        if not to.exists() or (anchor and anchor not in headings):
+            lost.append(f"{page.name}: {path}#{anchor}")
+    assert lost == []
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 def test_every_package_is_on_the_map() -> None:
     packages = [path.parent.name for path in (ROOT / "strata_core").glob("*/__init__.py")]
     assert sorted(name for name in packages if f"`strata_core/{name}/`" not in MAP) == []
