@@ -126,6 +126,8 @@ CODES = MappingProxyType(
         # E16x promotion (Seed 2, "Promotion Rules")
         "E160": "promotion is not possible",
         "E161": "promotion record cannot be used",
+        # E17x exchange with other standards
+        "E170": "not a contract of the Open Data Contract Standard",
         # W0xx lints
         "W001": "model has no contract",
         "W004": "classified column without a mask",
@@ -146,6 +148,7 @@ CODES = MappingProxyType(
         "W110": "columns that the contract does not name",
         "W111": "sources word it differently",
         "W153": "classification has no level",
+        "W170": "kept aside, for the other standard has no field for it",
     }
 )
 
@@ -168,6 +171,7 @@ FAMILIES = MappingProxyType(
         "E14": "tests of contracts",
         "E15": "governance and agents",
         "E16": "promotion",
+        "E17": "exchange with other standards",
         "W0": "lints",
         "W1": "notes on contracts",
     }

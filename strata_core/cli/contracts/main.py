@@ -17,6 +17,8 @@ VERBS = {
     "docs": Verb(".docs", "Write the documentation of products: HTML, Markdown, JSON."),
     "publish": Verb(".publish", "Promote what is valid: views, docs and index, with a record."),
     "diff": Verb(".diff", "Show what changed between two Git revisions, and what it breaks."),
+    "import": Verb(".import_", "Make a contract of one in another standard (ODCS)."),
+    "export": Verb(".export", "Write a contract in another standard (ODCS)."),
     "init": Verb(".init", "Draft a contract from a Strata model or a dbt manifest."),
     "explain": Verb("..explain", "Say what a code such as E131 means, with examples."),
 }

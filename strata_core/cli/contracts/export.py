@@ -1,0 +1,48 @@
+"""`contract-engine export`: a contract in another standard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ...contract_engine.pipeline import Setting, examine
+from ...diagnostics import Diagnostic, StrataError
+from ...diagnostics.suggest import did_you_mean
+from ..exits import CLEAN
+from .docs import write
+from .shared import exit_code, on_contracts, tell
+
+
+@click.command("export")
+@click.argument("product", metavar="PRODUCT")
+@on_contracts
+@click.option("--to", "standard", type=click.Choice(("odcs",)), required=True, help="The standard.")
+@click.option("--standard-version", type=click.Choice(("3.1", "3.2")), default="3.2", show_default=True)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The file (default: printed).")
+def export_command(setting: Setting, product: str, standard: str, standard_version: str, out: Path | None) -> int:
+    """Write the effective contract of PRODUCT in the Open Data Contract Standard.
+
+    What the standard has no field for goes into custom properties `strata.…`, and is told.
+    """
+    from ...contract_engine.odcs.write import notes, odcs
+    from ...contract_engine.yaml_dump import yaml_text
+
+    checked = examine(setting)
+    candidate = checked.collated.by_id.get(product)
+    if candidate is None:
+        fix = did_you_mean(product, checked.collated.by_id, "`contract-engine discover` lists contracts")
+        raise StrataError(Diagnostic("E073", f"there is no product `{product}`", fix=fix))
+    inputs = frozenset(candidate.inputs)
+    blocking = [d for d in checked.diagnostics if d.blocks and d.span is not None and d.span.file in inputs]
+    if blocking or not candidate.sound:
+        tell(blocking, setting.root, "text", err=True)
+        return exit_code(blocking)
+    document = odcs(candidate.contract, standard_version)
+    text = yaml_text(document)
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        write(out, text.encode())
+    tell(tuple(notes(document)), setting.root, "text", err=True)
+    return CLEAN

@@ -1,0 +1,52 @@
+"""`contract-engine import`: a contract of another standard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ...contract_engine.pipeline import Setting
+from ...diagnostics import Diagnostic, StrataError
+from ..exits import CLEAN, FINDINGS
+from .shared import exit_code, on_contracts, tell
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
+@on_contracts
+@click.option("--from", "standard", type=click.Choice(("odcs",)), required=True, help="The standard.")
+@click.option("--product", metavar="DOMAIN.PRODUCT", help="Its id here (default: as the file says).")
+@click.option("--layer", default="bronze", show_default=True, help="Its layer, where the file says none.")
+def import_command(setting: Setting, file: Path, standard: str, product: str | None, layer: str) -> int:
+    """Make a contract of FILE, a document of the Open Data Contract Standard (3.0 to 3.2).
+
+    It is written to its place below `contracts/`; a contract that is there already is left alone. What contracts have
+    no field for is kept under `extensions.odcs`, for the way back, and is told.
+    """
+    from ...contract_engine.odcs.read import contract_of
+    from ...contract_engine.yaml_dump import yaml_text
+    from ...contract_engine.yaml_text import read_yaml
+
+    shown = file.resolve()
+    name = shown.relative_to(setting.root).as_posix() if shown.is_relative_to(setting.root) else str(file)
+    found: list[Diagnostic] = []
+    document = read_yaml(name, file.read_bytes(), found.append)
+    contract = contract_of(document, product, layer, found.append) if document is not None else None
+    tell(found, setting.root, "text", err=True)
+    if contract is None:
+        return exit_code(found) or FINDINGS
+    root = setting.config.contracts[0] if setting.config.contracts else "contracts"
+    place = setting.root / root / contract.id.replace(".", "/") / "contract.yaml"
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with open(place, "x", encoding="utf-8") as target:
+            target.write(yaml_text(contract.plain(defaults=False)))
+    except FileExistsError:
+        fix = "name another product with `--product`, or remove it first"
+        raise StrataError(Diagnostic("E073", f"`{contract.id}` has a contract already: {place}", fix=fix)) from None
+    except OSError as error:
+        raise StrataError(Diagnostic("E073", f"`{place}` cannot be written: {error.strerror}")) from None
+    path = place.relative_to(setting.root).as_posix()
+    click.echo(f"imported {path}: now `contract-engine validate --contract {path}`")
+    return CLEAN
