@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from strata_core.diagnostics import Diagnostic, StrataError
@@ -32,6 +34,10 @@ def nothing(*_: object) -> None:
 
 def raising(*_: object) -> None:
     raise RuntimeError("no")
+
+
+def leaving(*_: object) -> None:
+    raise SystemExit(0)
 
 
 def relation(*, nonnull: bool = False, type_: ValueType = STRING, **bindings: str) -> Relation:
@@ -81,6 +87,28 @@ def test_a_null_against_the_declaration_aborts() -> None:
 def test_a_function_that_raises() -> None:
     found = refused(ReferenceEngine(), relation(reference=f"{__name__}:raising"))
     assert (found.code, "RuntimeError: no" in found.message) == ("E090", True)
+
+
+def test_a_function_that_ends_the_program_does_not() -> None:
+    found = refused(ReferenceEngine(), relation(reference=f"{__name__}:leaving"))
+    assert (found.code, "SystemExit: 0" in found.message) == ("E090", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def f(:", "SyntaxError: invalid syntax (mine.py, line 1)"),
+        ("raise ValueError('no')", "ValueError: no"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+    ],
+)
+def test_a_module_that_cannot_be_imported(
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    found = refused(ReferenceEngine(), relation(reference="mine:f"))
+    assert (found.code, found.message) == ("E066", f"`f`: importing `mine` failed: {message}")
 
 
 @pytest.mark.parametrize("entry", ["no_such_module:f", f"{__name__}:no_such_function"])

@@ -24,7 +24,7 @@ def extern_function(extern: Extern) -> Callable[[list[Value]], Value]:
             return None
         try:
             given = function(*values)
-        except Exception as error:  # whatever the function of somebody else raises
+        except (Exception, SystemExit) as error:  # whatever the function of somebody else raises
             raise failure(extern.name, f"{type(error).__name__}: {error}", values) from None
         if given is None and extern.nonnull:
             raise failure(extern.name, "it gave null, and its declaration says nonnull", values)
@@ -47,4 +47,7 @@ def _entry(extern: Extern) -> Callable[..., Value]:
     except (ImportError, AttributeError) as error:
         fix = "name a module that Python finds, and a function in it"
         raise StrataError(Diagnostic("E066", f"`{extern.name}`: {error}", fix=fix)) from None
+    except (Exception, SystemExit) as error:  # whatever the module of somebody else raises
+        message = f"`{extern.name}`: importing `{module}` failed: {type(error).__name__}: {error}"
+        raise StrataError(Diagnostic("E066", message, fix="mend the module, or name another")) from None
     return function
