@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types as lsp
 
-from ..analysis.completion import Candidate, Sort, candidates
+from ..analysis.candidates import Candidate, Sort
+from ..analysis.completion import candidates
 from ..analysis.describe import describe
 from ..analysis.occurrences import Kind, Symbol
 from ..language.cursor import cursor_at

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from lsprotocol.types import Location, Position, Range
 
-from ..analysis.completion import Names
+from ..analysis.candidates import Names
 from ..analysis.describe import Facts
 from ..analysis.index import Index, build_index
 from ..analysis.occurrences import Occurrence

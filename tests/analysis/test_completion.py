@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strata_core.analysis.completion import Candidate, Names, Sort, candidates
+from strata_core.analysis.candidates import Candidate, Names, Sort
+from strata_core.analysis.completion import candidates
 from strata_core.analysis.describe import Facts, describe
 from strata_core.analysis.index import Index, build_index
 from strata_core.analysis.memory import Memory
