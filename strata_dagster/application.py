@@ -18,16 +18,17 @@ from strata_core.contract_engine.approvals import approvals
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.apply import apply_plan
 from strata_core.planning.plan import Plan
-from strata_core.planning.project import Project, compile_sound, open_project
+from strata_core.planning.project import Project, compile_, compile_sound, open_project
 from strata_core.planning.results import Finished, Outcome, Published, Started
 from strata_core.planning.workspace import Workspace, open_workspace
 
 from . import events
+from .assets import ON_ERROR
 from .examination import examined
 from .project import findings
 from .readers import fresh_readers
 from .runlog import RunLog
-from .selection import Selection, selection_of
+from .selection import Selection, selection_of, without
 from .telling import Telling
 
 TRANSIENT = frozenset({"E091", "E092", "E093"})
@@ -61,12 +62,17 @@ class StrataApplication:
             raise failure
 
     def _applied(self, project: Project, selection: Selection) -> Generator[Told, None, Failure | None]:
+        broken: tuple[Diagnostic, ...] = ()
         try:
             workspace = self._workspace(project)
+            if names := workspace.compiled.broken & (selection.models.keys() | selection.pins.keys()):
+                broken = workspace.compiled.errors
+                yield from (events.unknown(key, broken) for name, key in selection.pins.items() if name in names)
+                selection = without(selection, names)
             plan = workspace.plan(
                 selection.models,
                 with_upstream=False,
-                take_back=selection.models.keys() == workspace.compiled.models.keys(),
+                take_back=not workspace.compiled.errors and selection.models.keys() == workspace.compiled.models.keys(),
                 force=self.force,
                 approvals=partial(approvals, project.root),
             )
@@ -76,10 +82,17 @@ class StrataApplication:
         for name, key in selection.sources.items():
             if name in workspace.sources:
                 yield events.observation(key, workspace.sources[name])
-        return (yield from self._carried_out(workspace, selection, plan))
+        failure = yield from self._carried_out(workspace, selection, plan)
+        if broken:
+            self.context.log.error(findings(broken, project))
+            told = f"does not compile: {', '.join(sorted(names))}"
+            return Failure(f"{told}\n{failure.description}" if failure else told, allow_retries=False)
+        return failure
 
     def _workspace(self, project: Project) -> Workspace:
-        workspace = open_workspace(project, self.environment, compile_sound(project))
+        tolerant = self.context.op_def.tags.get(ON_ERROR) == "check"
+        compiled = compile_(project) if tolerant else compile_sound(project)
+        workspace = open_workspace(project, self.environment, compiled)
         workspace.store.sweep_staging()
         return workspace
 

@@ -16,13 +16,20 @@ from dagster import (
     multi_asset,
 )
 
+from strata_core.diagnostics import Span
 from strata_core.diagnostics.suggest import did_you_mean
+from strata_core.planning.config import CONFIG_NAME
+from strata_core.planning.outline import ModelOutline
 
 from .project import StrataProject, quietly
-from .translator import DagsterStrataTranslator, asset_keys
+from .translator import MODEL, DagsterStrataTranslator, asset_keys
 
 WRITE_PIN = "write_pin"
 LAST_KNOWN_GOOD = "last_known_good"
+BROKEN = "broken"
+"""The group of models that do not compile."""
+ON_ERROR = "strata/on_error"
+"""Tag of an op: what a run does where the project has errors (`StrataProject.on_error`)."""
 PIN_DESCRIPTION = (
     "The candidate keeps its contract: types, nullability, enums, keys, nested values, freshness. "
     "One that does not is not published, and the last-known-good stays live."
@@ -61,7 +68,7 @@ def strata_assets(
         check_specs=[check for spec in specs for check in check_specs(spec.key)],
         can_subset=True,
         retry_policy=retry_policy,
-        op_tags=op_tags,
+        op_tags={**(op_tags or {}), ON_ERROR: project.on_error},
         pool=pool,
         backfill_policy=BackfillPolicy.single_run(),
     )
@@ -75,14 +82,31 @@ def strata_asset_specs(
 ) -> list[AssetSpec]:
     """The specs of the selected models, in topological order."""
     models = project.outline.models
+    known = {*models, *project.outline.broken}
     for asked in (*(select or ()), *exclude):
-        if asked not in models:
-            fix = did_you_mean(asked, models, f"models are {', '.join(sorted(models)[:8])}")
+        if asked not in known:
+            fix = did_you_mean(asked, known, f"models are {', '.join(sorted(known)[:8])}")
             raise DagsterInvalidDefinitionError(f"E027: the project {project.name} has no model `{asked}`: {fix}")
     keys = asset_keys(project, translator)
-    chosen = set(models if select is None else select) - set(exclude)
+    chosen = set(known if select is None else select) - set(exclude)
     with quietly():
-        return [translator.get_asset_spec(project, model, keys) for name, model in models.items() if name in chosen]
+        sound = [translator.get_asset_spec(project, model, keys) for name, model in models.items() if name in chosen]
+    return sound + [broken_spec(project, translator, name) for name in project.outline.broken if name in chosen]
+
+
+def broken_spec(project: StrataProject, translator: DagsterStrataTranslator, name: str) -> AssetSpec:
+    """The asset of a model that does not compile: nothing is known of it but its name and why."""
+    told = "\n".join(f"- **{d.code}** {d.message} ({d.span})" for d in project.outline.errors)
+    nowhere = Span(CONFIG_NAME, 1, 1, 1, 1)
+    model = ModelOutline(name, BROKEN, "", None, (), (), {}, None, nowhere)
+    return AssetSpec(
+        translator.get_asset_key(project, model),
+        description=f"`{name}` does not compile, or reads what does not:\n\n{told}",
+        metadata={MODEL: name},
+        skippable=True,
+        group_name=BROKEN,
+        kinds={"strata"},
+    )
 
 
 def check_specs(asset: AssetKey) -> tuple[AssetCheckSpec, AssetCheckSpec]:

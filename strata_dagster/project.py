@@ -9,26 +9,50 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from dagster import BetaWarning, DagsterInvalidDefinitionError
 
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.diagnostics.render import render_text
+from strata_core.planning.compiled_manifest import manifest_path, read_manifest, write_manifest
 from strata_core.planning.outline import Outline, outline
 from strata_core.planning.project import Project, open_project
 
 LOG_WIDTH = 110
+OnError = Literal["fail", "check"]
 
 
 @dataclass(frozen=True)
 class StrataProject:
     """The project in `project_dir`, the folder of `strata.toml`.
 
-    Its files are read when something is asked of it; models that are unchanged since any earlier load are not
-    compiled again. A project with errors does not load: the error holds the compiler's findings.
+    Its files are read when something is asked of it. Where there is a compiled manifest (`.strata/manifest.json`, which
+    `strata compile --manifest` writes), models are taken from it and nothing is compiled; else those that are unchanged
+    since any earlier load are not compiled again.
+
+    Of a project with errors, `on_error` decides: "fail" does not load it, and the error holds the compiler's findings;
+    "check" loads it, and a run fails the `write_pin` of the broken models and applies the others.
     """
 
     project_dir: str | os.PathLike[str]
+    on_error: OnError = "fail"
+
+    def prepare_if_dev(self) -> None:
+        """Write the compiled manifest anew in `dagster dev`, where it is not current; elsewhere require one.
+
+        Raises `DagsterInvalidDefinitionError` E099 where a deployment has none, or one that is not of its texts.
+        """
+        project = self.opened
+        try:
+            read_manifest(project)
+        except StrataError as error:
+            if not using_dagster_dev():
+                raise DagsterInvalidDefinitionError(findings(error.diagnostics, None)) from None
+            try:
+                write_manifest(project, outline(project))
+            except StrataError as unwritten:
+                raise DagsterInvalidDefinitionError(findings(unwritten.diagnostics, None)) from None
 
     @property
     def root(self) -> Path:
@@ -45,13 +69,21 @@ class StrataProject:
 
     @cached_property
     def outline(self) -> Outline:
-        """Sources and models; raises `DagsterInvalidDefinitionError` where a model has errors."""
-        found = outline(self.opened)
-        errors = [d for d in found.diagnostics if d.blocks]
-        if errors:
+        """Sources and models. Raises `DagsterInvalidDefinitionError` where a compiled manifest cannot be used (E099)
+        and, unless errors become failing checks, where a model has errors."""
+        found = self._outlined()
+        if found.errors and self.on_error == "fail":
             heading = f"the Strata project {self.root} does not compile:\n\n"
-            raise DagsterInvalidDefinitionError(heading + findings(errors, self.opened))
+            raise DagsterInvalidDefinitionError(heading + findings(found.errors, self.opened))
         return found
+
+    def _outlined(self) -> Outline:
+        if not manifest_path(self.opened).exists():
+            return outline(self.opened)
+        try:
+            return read_manifest(self.opened)
+        except StrataError as error:
+            raise DagsterInvalidDefinitionError(findings(error.diagnostics, None)) from None
 
     @cached_property
     def readers(self) -> Mapping[str, Sequence[str]]:
@@ -79,6 +111,11 @@ def quietly() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BetaWarning)
         yield
+
+
+def using_dagster_dev() -> bool:
+    """Whether this process serves `dagster dev`."""
+    return bool(os.environ.get("DAGSTER_IS_DEV_CLI"))
 
 
 def findings(diagnostics: Iterable[Diagnostic], project: Project | None) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from dagster import AssetCheckKey, AssetExecutionContext, AssetKey
 
@@ -23,6 +23,15 @@ class Selection:
     pins: Mapping[str, AssetKey]
     healths: Mapping[str, AssetKey]
     sources: Mapping[str, AssetKey]
+
+
+def without(selection: Selection, names: Collection[str]) -> Selection:
+    """What is left of `selection` without the models `names`; their health may be looked at all the same."""
+
+    def rest(keys: Mapping[str, AssetKey]) -> dict[str, AssetKey]:
+        return {name: key for name, key in keys.items() if name not in names}
+
+    return replace(selection, models=rest(selection.models), pins=rest(selection.pins))
 
 
 def selection_of(context: AssetExecutionContext) -> Selection:

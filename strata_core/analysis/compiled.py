@@ -185,3 +185,8 @@ class CompiledProject:
     diagnostics: tuple[Diagnostic, ...]
     expectations: tuple[Expectation, ...] = ()
     unit_tests: tuple[UnitTest, ...] = ()
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The findings that keep models from being run."""
+        return tuple(d for d in self.diagnostics if d.blocks)

@@ -20,6 +20,7 @@ BY_PREFIX = {
     "E096": USAGE,  # a read that the table cannot answer
     "E097": FINDINGS,  # rows that do not fit their table
     "E098": FINDINGS,  # a declaration of a table
+    "E099": USAGE,  # a compiled manifest that is not this project's as it is now
     "E09": FAILED,
 }
 """Longer prefixes first; every other error is a finding in the project's text."""

@@ -33,7 +33,7 @@ VERBS = {
     "history": Verb(".history", "List the versions of an environment, newest first."),
     "rollback": Verb(".history", "Make an earlier version of an environment live again."),
     "store": Verb(".store", "Land and read tables with three clocks; fold, keep and verify them."),
-    "compile": Verb(".compile", "Print what the engine will execute for a model."),
+    "compile": Verb(".compile", "Print what the engine will execute for a model, or write the compiled manifest."),
 }
 
 

@@ -86,6 +86,7 @@ CODES = MappingProxyType(
         "E096": "table cannot answer this read",
         "E097": "landing is refused",
         "E098": "table declaration is not valid",
+        "E099": "compiled manifest cannot be used",
         # E10x contract files (Seed 2, "Discover", "Parse")
         "E100": "contract file cannot be read",
         "E101": "contract file is not well-formed",

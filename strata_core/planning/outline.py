@@ -65,11 +65,18 @@ class ModelOutline:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """Models in topological order, sources, and the compiler's findings; models with errors are left out."""
+    """Models in topological order, sources, and the compiler's findings. `broken` names the models that have errors or
+    read from one that has; they are in no other member."""
 
     models: Mapping[str, ModelOutline]
     sources: Mapping[str, SourceOutline]
     diagnostics: tuple[Diagnostic, ...]
+    broken: tuple[str, ...] = ()
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The findings that keep models from being run."""
+        return tuple(d for d in self.diagnostics if d.blocks)
 
 
 def outline(project: Project) -> Outline:

@@ -20,7 +20,7 @@ def make_outline(project: Project) -> Outline:
     roots = project.config.models
     models = {name: _model(compiled.models[name], own.merkle, roots) for name, own in prints.items()}
     sources = {name: _source(source) for name, source in compiled.sources.items()}
-    return Outline(models, sources, compiled.diagnostics)
+    return Outline(models, sources, compiled.diagnostics, tuple(sorted(compiled.broken)))
 
 
 def module_name(file: str, roots: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from strata_dagster import (
     observable_sources,
     strata_assets,
 )
+from strata_dagster.project import OnError
 
 CONFIG = """
 [project]
@@ -166,6 +167,7 @@ class Shop:
     instance: dg.DagsterInstance
     options: dict[str, Any] = field(default_factory=dict)
     environment: str = "prod"
+    on_error: OnError = "fail"
 
     def write(self, path: str, text: str) -> None:
         target = self.root / path
@@ -180,7 +182,7 @@ class Shop:
     @property
     def project(self) -> StrataProject:
         """Opened anew each time, as a code location that is reloaded."""
-        return StrataProject(self.root)
+        return StrataProject(self.root, self.on_error)
 
     def assets(self, translator: DagsterStrataTranslator | None = None) -> list[Any]:
         """Models, an asset downstream of them in an op of its own, then what is observed."""

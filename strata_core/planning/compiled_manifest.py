@@ -1,0 +1,155 @@
+"""The compiled manifest: the outline of a project as a file, so that who loads a deployed project need not compile it.
+
+`strata compile --manifest` writes it. It holds the digests of the texts that it was made from, and is used as long as
+they are what lies in the project; what is missing, stale, half-written or of another project is E099, never guessed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..diagnostics import Diagnostic, Severity, Span, StrataError
+from ..digests import hexdigest
+from .fingerprints import SEMANTICS_VERSION
+from .outline import ColumnOutline, ModelOutline, Outline, SourceOutline
+from .project import Project, content_parts
+
+MANIFEST_PATH = ".strata/manifest.json"
+FORMAT = 1
+"""Raise it when the document changes."""
+FIX = "run `strata compile --manifest`"
+
+
+def manifest_path(project: Project) -> Path:
+    """Where the manifest of `project` lies."""
+    return project.root / MANIFEST_PATH
+
+
+def write_manifest(project: Project, outline: Outline) -> Path:
+    """Write the manifest of `project`, whole or not at all. Raises `StrataError` E092."""
+    path = manifest_path(project)
+    new = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(json.dumps(_encode(project, outline), separators=(",", ":")), encoding="utf-8")
+        os.replace(new, path)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise StrataError(Diagnostic("E092", f"`{path}` cannot be written: {error.strerror}")) from None
+    return path
+
+
+def read_manifest(project: Project) -> Outline:
+    """The outline that the manifest of `project` holds. Raises `StrataError` E099 where it is not one of this project
+    as its texts are now."""
+    path = manifest_path(project)
+    try:
+        document = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise _unusable("there is no compiled manifest `{}`", path) from None
+    except OSError as error:
+        raise _unusable(f"the compiled manifest `{{}}` cannot be read: {error.strerror}", path) from None
+    except ValueError:
+        raise _unusable("the compiled manifest `{}` is no JSON document: it is damaged or half-written", path) from None
+    try:
+        if (document["format"], document["semantics"]) != (FORMAT, SEMANTICS_VERSION):
+            raise _unusable("the compiled manifest `{}` was made by another release of Strata", path)
+        if document["project"] != project.config.name:
+            other = document["project"]
+            message = f"the compiled manifest `{{}}` is of the project `{other}`, not of `{project.config.name}`"
+            raise _unusable(message, path)
+        if document["content"] != _content(project):
+            changed = _changed(document["files"], project)
+            raise _unusable(f"the compiled manifest `{{}}` is stale: {changed} since it was made", path)
+        return _decode(document)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise _unusable("`{}` is no compiled manifest, or is damaged", path) from None
+
+
+def _unusable(message: str, path: Path) -> StrataError:
+    return StrataError(Diagnostic("E099", message.format(path), fix=FIX))
+
+
+def _content(project: Project) -> str:
+    return hexdigest("compiled manifest", "\0".join(project.config.models), *content_parts(project))
+
+
+def _digests(project: Project) -> dict[str, str]:
+    return {file.path: hexdigest(file.content) for file in project.files}
+
+
+def _changed(then: Mapping[str, str], project: Project) -> str:
+    now = _digests(project)
+    found = sorted(p for p in then.keys() | now.keys() if then.get(p) != now.get(p))
+    if not found:
+        return "`strata.toml` changed"
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"`{found[0]}`{more} changed"
+
+
+def _encode(project: Project, outline: Outline) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "semantics": SEMANTICS_VERSION,
+        "project": project.config.name,
+        "content": _content(project),
+        "files": _digests(project),
+        "models": [asdict(model) for model in outline.models.values()],
+        "sources": [asdict(source) for source in outline.sources.values()],
+        "broken": list(outline.broken),
+        "diagnostics": [
+            {"code": d.code, "message": d.message, "span": d.span and asdict(d.span), "label": d.label, "fix": d.fix}
+            for d in outline.diagnostics
+            if d.blocks
+        ],
+    }
+
+
+def _decode(document: Mapping[str, Any]) -> Outline:
+    models = (
+        ModelOutline(
+            **{
+                **model,
+                "columns": _columns(model["columns"]),
+                "upstream": tuple(model["upstream"]),
+                "span": Span(**model["span"]),
+            }
+        )
+        for model in document["models"]
+    )
+    sources = (
+        SourceOutline(**{**source, "columns": _columns(source["columns"]), "span": Span(**source["span"])})
+        for source in document["sources"]
+    )
+    diagnostics = (
+        Diagnostic(d["code"], d["message"], _span(d["span"]), label=d["label"], fix=d["fix"], severity=Severity.ERROR)
+        for d in document["diagnostics"]
+    )
+    return Outline(
+        {model.name: model for model in models},
+        {source.name: source for source in sources},
+        tuple(diagnostics),
+        tuple(document["broken"]),
+    )
+
+
+def _span(note: Mapping[str, Any] | None) -> Span | None:
+    return Span(**note) if note else None
+
+
+def _columns(notes: list[dict[str, Any]]) -> tuple[ColumnOutline, ...]:
+    return tuple(
+        ColumnOutline(
+            **{
+                **note,
+                "enum": tuple(note["enum"]),
+                "origins": tuple((node, column) for node, column in note["origins"]),
+            }
+        )
+        for note in notes
+    )
