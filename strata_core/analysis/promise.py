@@ -12,14 +12,14 @@ from .compiled import CompiledModel
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class DraftedContract:
     """The contract's name, and its declaration."""
 
     name: str
     text: str
 
 
-def contract_of(model: CompiledModel, taken: Container[str]) -> Promise:
+def contract_of(model: CompiledModel, taken: Container[str]) -> DraftedContract:
     """A contract for `model` under a name that is not `taken`: types, what is never null, and a key if one is proven.
 
     >>> from strata_core.analysis import compile_project
@@ -45,7 +45,7 @@ def contract_of(model: CompiledModel, taken: Container[str]) -> Promise:
         default=frozenset[str](),
     )
     fields = "".join(f"  {spelled(c.name)}: {_field(c, c.name in key)}\n" for c in schema.columns)
-    return Promise(name, f"contract {spelled(name)} {{\n{fields}}}\n")
+    return DraftedContract(name, f"contract {spelled(name)} {{\n{fields}}}\n")
 
 
 def _field(column: Column, in_key: bool) -> str:

@@ -6,8 +6,6 @@ JavaScript the list is still there; the script adds the graph and links the two.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
 import re
@@ -16,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..contract.changes import Impact
+from ..digests import policy_source
 from .diff import LineageDiff
 from .diff_shown import MARKS, WORDS, as_json, summary, told, where_and_how
 from .tables import ColumnId, TableId
@@ -26,7 +25,7 @@ def page(diff: LineageDiff, before: Mapping[str, str], after: Mapping[str, str])
     style, script = _asset("page.css"), _asset("page.js")
     data = json.dumps({**as_json(diff, before, after), "graph": _graph(diff)}, ensure_ascii=True)
     filled = {
-        "policy": f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'",
+        "policy": f"default-src 'none'; style-src {policy_source(style)}; script-src {policy_source(script)}",
         "title": html.escape(f"{diff.project}: {before['name']} → {after['name']}"),
         "project": html.escape(diff.project),
         "before": html.escape(before["name"]),
@@ -46,10 +45,6 @@ def page(diff: LineageDiff, before: Mapping[str, str], after: Mapping[str, str])
 
 def _asset(name: str) -> str:
     return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _changes(diff: LineageDiff) -> Iterator[str]:

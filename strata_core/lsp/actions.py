@@ -11,10 +11,11 @@ from pygls.exceptions import JsonRpcException
 from ..analysis.promise import contract_of
 from ..analysis.rename import RenameRefusedError, nameable
 from ..analysis.rename import rename as renaming_of
-from ..diagnostics import Diagnostic, Edit, Severity, Span
+from ..diagnostics import Diagnostic, Edit, Span
 from ..language import ast
 from ..language.format import format_text
 from ..language.names import spelled
+from ..planning.lints import IN_VAIN, LINTS
 from .state import State
 from .text import Text
 
@@ -147,7 +148,7 @@ def _fixes(here: Iterable[Diagnostic], state: State) -> Iterator[Action]:
 def _allowances(here: Iterable[Diagnostic], state: State) -> Iterator[Action]:
     """A lint can be allowed where it is found, with a reason that is to be written."""
     for finding in here:
-        if finding.severity is not Severity.WARNING or not finding.code.startswith("W") or finding.code == "W090":
+        if finding.code not in LINTS or finding.code == IN_VAIN:
             continue
         assert finding.span is not None
         line = state.text(finding.span.file).program.split("\n")[finding.span.line - 1]

@@ -74,7 +74,7 @@ def _examine(project: Project, environment: str, model: str, now: datetime, engi
         return Health(model, error.diagnostics, pointer, age=age)
     if damage:
         return Health(model, damage, pointer, artifact, age=age)
-    contract = published_contract(artifact)
+    contract = contract_of(artifact)
     old = _outdated(contract, age) if contract else ()
     if engine is None or contract is None:
         return Health(model, old, pointer, artifact, pin_of(artifact.manifest), age)
@@ -91,7 +91,7 @@ def _pinned(engine: Engine, artifact: Artifact, contract: TableContract, now: da
     return pin(engine, table, contract, now=now, masked=hidden_of(artifact.manifest))
 
 
-def published_contract(artifact: Artifact) -> TableContract | None:
+def contract_of(artifact: Artifact) -> TableContract | None:
     """The contract that an artifact was published under, `None` where it was published without one."""
     kept = artifact.manifest.provenance.get("promises")
     return contract_from_json(kept) if isinstance(kept, Mapping) else None

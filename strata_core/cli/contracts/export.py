@@ -10,8 +10,7 @@ from ...contract_engine.pipeline import Setting, examine
 from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.suggest import did_you_mean
 from ..exits import CLEAN
-from .docs import write
-from .shared import exit_code, on_contracts, tell
+from .shared import exit_code, on_contracts, tell, write
 
 
 @click.command("export")

@@ -3,8 +3,6 @@ digests alone (`Content-Security-Policy`), so that nothing else is loaded or run
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -12,6 +10,7 @@ from html import escape
 from importlib.resources import files
 from typing import assert_never
 
+from ...digests import policy_source
 from .blocks import (
     Block,
     Code,
@@ -60,7 +59,7 @@ def filled(template: str, values: Mapping[str, str], script: str) -> str:
     """A template with its places filled; it holds the styles, the script and the policy that allows them."""
     style, code = _asset("style.css"), _asset(script)
     policy = (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(code)}'; form-action 'self'; "
+        f"default-src 'none'; style-src {policy_source(style)}; script-src {policy_source(code)}; form-action 'self'; "
         "base-uri 'none'"
     )
     known = {**values, "policy": policy, "style": style, "script": code}
@@ -70,11 +69,6 @@ def filled(template: str, values: Mapping[str, str], script: str) -> str:
 @cache
 def _asset(name: str) -> str:
     return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
-
-
-@cache
-def _digest(text: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _section(section: Section, href: Href) -> str:
