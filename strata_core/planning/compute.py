@@ -162,6 +162,8 @@ def _task(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapping
     watermark, within = measured(increment, tables[increment.table], run.engine, since)
     if since is not None and within != since.rows:
         way, since = Way(False, f"`{increment.table}` has other rows up to {since.greatest} than it had"), None
+    elif since is not None and since.reading != watermark.reading:
+        way, since = Way(False, f"`{increment.table}` is read otherwise than it was"), None
     if since is None or live is None:
         return _Task(artifact_relation(model), tables, where, way, watermark=watermark)
     previous = run.workspace.store.artifact(model.name, live)

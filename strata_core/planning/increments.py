@@ -36,21 +36,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
-    """How far a table had come: its greatest cursor, spelled, and its rows that do not lie beyond it."""
+    """How far a table had come: its greatest cursor, spelled, and its rows that do not lie beyond it.
+
+    `reading` is the part of its place that says which rows the same bytes are: the text that is null, the table of a
+    database.
+    """
 
     greatest: str | None
     rows: int
+    reading: str = ""
 
     def to_json(self) -> JSON:
         """As a manifest keeps it."""
-        return {"greatest": self.greatest, "rows": self.rows}
+        return {"greatest": self.greatest, "rows": self.rows, "reading": self.reading}
 
 
 def read_watermark(note: JSON) -> Watermark | None:
     """The watermark that a manifest holds."""
     match note:
-        case {"greatest": str() | None as greatest, "rows": int(rows)}:
-            return Watermark(greatest, rows)
+        case {"greatest": str() | None as greatest, "rows": int(rows), **others}:
+            return Watermark(greatest, rows, str(others.get("reading", "")))
         case _:
             return None
 
@@ -104,7 +109,20 @@ def measured(
         items.append(AggregateItem("within", aggregate("count_if", within, grouped=False)))
     with closing(engine.execute(aggregate_rows(rows, (), items), {increment.table: table})) as reader:
         ((greatest, count, *within_since),) = (tuple(row.values()) for row in reader.read_all().to_pylist())
-    return Watermark(None if greatest is None else str(spelled(greatest)), count), next(iter(within_since), None)
+    spelling = None if greatest is None else str(spelled(greatest))
+    return Watermark(spelling, count, _reading(table)), next(iter(within_since), None)
+
+
+def _reading(table: TableInput) -> str:
+    from ..engines.protocol import CsvTable, DuckDBTable  # with Arrow, which a plan does not load
+
+    match table:
+        case CsvTable():
+            return table.null or ""
+        case DuckDBTable():
+            return table.table
+        case _:
+            return ""
 
 
 def increment_address(local: str, inputs: Mapping[str, str], previous: str) -> str:

@@ -163,6 +163,22 @@ def test_what_means_something_else_is_computed_in_full(log, new_log, old, new) -
     assert log.artifact_bytes("log") == full(new_log, "other", FIRST + MORE, APPEND.replace(old, new))
 
 
+def test_rows_that_are_read_otherwise_are_computed_in_full(new_log) -> None:
+    rows = "a,2024-01-01 10:00\nnone,2024-01-01 11:00\n"
+    models = """
+source words(csv: "words.csv") { columns: { word: string, at: timestamp } }
+model log { from words select { word, at } incremental { strategy: append, cursor: at } }
+"""
+    log = new_log(models=models)
+    log.write("words.csv", "word,at\n" + rows)
+    log.apply()
+    assert [r["word"] for r in log.rows("log")] == ["a", "none"]
+    log.edit("models/models.strata", 'csv: "words.csv"', 'csv: "words.csv", null_text: "none"')
+    log.write("words.csv", "word,at\n" + rows + "b,2024-01-02 10:00\n")
+    assert way(log.result("log")) == "full: `words` is read otherwise than it was"
+    assert [r["word"] for r in log.rows("log")] == ["a", None, "b"]
+
+
 def test_what_means_the_same_is_added_to(log) -> None:
     log.apply()
     log.edit("models/models.strata", "select { events.id, who,", "select { who, id = events.id,")
