@@ -95,6 +95,8 @@ def told(finding: Finding) -> str:
             sides = f": {after}"
         case before, None:
             sides = f": was {before}"
+        case before, after if before == after:  # what differs is not in what people read, such as an engine's template
+            sides = f": {after}"
         case before, after:
             sides = f": {before} → {after}"
     said = [change.rule.says + sides]

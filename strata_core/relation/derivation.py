@@ -46,6 +46,7 @@ from .nodes import (
     Window,
     folded,
 )
+from .spelling import spelled_order
 
 Naming = Callable[[str, str], tuple[str, str]]
 """The name that a column of a table (both as read) is compared under: another where it was renamed upstream."""
@@ -160,8 +161,8 @@ class _Walk:
                 (below,) = given
                 order = _order(node.keys, below.columns)
                 identity = digest(b"take", str(node.offset), str(node.count), *order)
-                word = f"{node.offset}..{node.offset + node.count} by"
-                self._step(StepKind.TAKE, identity, [k.expr for k in node.keys], word)
+                word = f"{node.offset + 1}..{node.offset + node.count} by {spelled_order(node.keys)}"
+                self._step(StepKind.TAKE, identity, [], word)
                 return _Part(below.columns, digest(below.identity, identity))
 
     def _scan(self, node: Scan) -> _Part:

@@ -118,16 +118,21 @@ def spelled_output(relation: Relation, name: str) -> str:
 
 
 def _aggregate(call: AggregateCall) -> str:
-    return f"{call.function}({'distinct ' if call.distinct else ''}{_listed(uncoerced(call.function, call.args))})"
+    args = f"{'distinct ' if call.distinct else ''}{_listed(uncoerced(call.function, call.args))}"
+    return f"{call.function}({args}{f', sort: [{spelled_order(call.order)}]' if call.order else ''})"
 
 
 def _window(call: WindowCall) -> str:
     parts = [f"partition_by: [{_listed(call.partition)}]"] if call.partition else []
-    parts += [f"sort: [{_order(call.order)}]"] if call.order else []
+    parts += [f"sort: [{spelled_order(call.order)}]"] if call.order else []
+    if call.frame is not None:
+        bounds = ("" if bound is None else str(bound) for bound in (call.frame.start, call.frame.end))
+        parts.append(f"rows: {'..'.join(bounds)}")
     return f"{call.function}({_listed(uncoerced(call.function, call.args))}) over ({', '.join(parts)})"
 
 
-def _order(keys: Iterable[SortKey]) -> str:
+def spelled_order(keys: Iterable[SortKey]) -> str:
+    """The keys of an order, a descending one with a minus."""
     return ", ".join(f"{'-' if k.descending else ''}{_operand(k.expr)}" for k in keys)
 
 

@@ -12,6 +12,7 @@ from strata_core.analysis import compile_project
 from strata_core.language.parser import parse_module
 from strata_core.lineage.diff import Finding, LineageDiff, Side, State, diff_projects
 from strata_core.lineage.diff_shown import text_lines
+from strata_core.lineage.diff_shown import told as worded
 from strata_core.planning.config import ProjectConfig
 from strata_core.planning.fingerprints import fingerprints
 from strata_core.planning.project import Project, SourceText
@@ -399,6 +400,42 @@ def test_models_that_a_function_generates_instead_are_no_change() -> None:
     only(["x", "y"])
     """
     assert changes(diff(source + written, source + generated)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "before", "after"),
+    [
+        (
+            "select { order_id } sort { order_id } take 3..5",
+            "select { order_id } sort { -order_id } take 3..5",
+            "3..5 by order_id",
+            "3..5 by -order_id",
+        ),
+        (
+            "select { n = sum(order_id) over (sort: [order_id], rows: -1..0) }",
+            "select { n = sum(order_id) over (sort: [order_id], rows: ..0) }",
+            "sum(order_id) over (sort: [order_id], rows: -1..0)",
+            "sum(order_id) over (sort: [order_id], rows: ..0)",
+        ),
+        (
+            "sort { order_id } aggregate { all_ids = array_agg(order_id) }",
+            "sort { -order_id } aggregate { all_ids = array_agg(order_id) }",
+            "array_agg(order_id, sort: [order_id])",
+            "array_agg(order_id, sort: [-order_id])",
+        ),
+    ],
+)
+def test_what_differs_stands_in_what_is_told(old: str, new: str, before: str, after: str) -> None:
+    sides = [loose(f"{SOURCES}\nmodel m {{ from orders {body} }}") for body in (old, new)]
+    found = diff_projects(Side(sides[0], {}), Side(sides[1], {}), "shop")
+    assert (before, after) in [(t[3], t[4]) for t in changes(found)]
+
+
+def test_what_is_spelled_alike_is_told_once() -> None:
+    text = f"{SOURCES}\nmodel m {{ from orders select {{ x = f(order_id) }} }}\nextern fn f(a: int64) -> int64 "
+    sides = [loose(f'{text}deterministic {{ duckdb: "$a + {n}" }}') for n in (1, 2)]
+    found = diff_projects(Side(sides[0], {}), Side(sides[1], {}), "shop")
+    assert [worded(f) for f in found.findings] == ["computed otherwise: extern f(order_id)"]
 
 
 PARTS: list[list[str]] = [
