@@ -129,6 +129,8 @@ CODES = MappingProxyType(
         "E161": "promotion record cannot be used",
         # E17x exchange with other standards
         "E170": "not a contract of the Open Data Contract Standard",
+        # E18x suggestions (Seed 2, "Generate Pull Requests")
+        "E180": "suggestion cannot be made",
         # W0xx lints
         "W001": "model has no contract",
         "W004": "classified column without a mask",
@@ -173,6 +175,7 @@ FAMILIES = MappingProxyType(
         "E15": "governance and agents",
         "E16": "promotion",
         "E17": "exchange with other standards",
+        "E18": "suggestions",
         "W0": "lints",
         "W1": "notes on contracts",
     }

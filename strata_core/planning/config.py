@@ -53,6 +53,8 @@ class ContractEngineConfig:
     """What the contract engine looks at, and where it keeps what it promotes and publishes (Seed 2).
 
     `scan` holds folders whose files may bear fragments, `generated` files of other tools, read even where ignored.
+    Suggestions are never written to `protected_branches` (patterns); `pull_requests` is the address of the repository
+    in the REST API of its hosting service.
     """
 
     scan: tuple[str, ...] = ("models",)
@@ -60,6 +62,8 @@ class ContractEngineConfig:
     promotions: str = "contracts/.promotions"
     out: str = ".generated/contracts"
     unsupported_executors: str = "warning"
+    protected_branches: tuple[str, ...] = ("main", "master", "production", "release/*")
+    pull_requests: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +145,8 @@ SECTIONS: dict[str, dict[str, tuple[Check, str]]] = {
         "promotions": _FOLDER,
         "out": _FOLDER,
         "unsupported_executors": _EXECUTORS,
+        "protected_branches": _TEXTS,
+        "pull_requests": _TEXT,
     },
     "classification": {"levels": _TEXTS, "labels": _LABELS},
 }

@@ -16,6 +16,7 @@ VERBS = {
     "project": Verb(".project", "Write the runtime views of products."),
     "docs": Verb(".docs", "Write the documentation of products: HTML, Markdown, JSON."),
     "publish": Verb(".publish", "Promote what is valid: views, docs and index, with a record."),
+    "suggest": Verb(".suggest", "Propose what contracts lack, on a branch of its own."),
     "diff": Verb(".diff", "Show what changed between two Git revisions, and what it breaks."),
     "import": Verb(".import_", "Make a contract of one in another standard (ODCS)."),
     "export": Verb(".export", "Write a contract in another standard (ODCS)."),

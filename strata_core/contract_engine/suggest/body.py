@@ -1,0 +1,86 @@
+"""The text of a suggestion, for reviewers: what the seed asks a pull request to say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import yaml
+
+from ...diagnostics import Diagnostic
+from ...diagnostics.markdown import markdown_cell, markdown_code
+from ..authored import AuthoredContract
+from ..candidate import SuggestedEdit
+from ..documents import spell_path
+from .proposals import KINDS, Proposal
+
+
+def title(product: str, made: Sequence[Proposal]) -> str:
+    """The first line."""
+    return f"Contract of {product}: {len(made)} suggestion{'' if len(made) == 1 else 's'}"
+
+
+def body(
+    contract: AuthoredContract, made: Sequence[Proposal], found: Sequence[Diagnostic], verdict: str, before: str
+) -> str:
+    """Summary, changes, diagnostics, observations, compatibility and hints for reviewers, as Markdown. `found` and
+    `verdict` are what validation says of the changed contract, `before` the verdict without the changes."""
+    return "\n".join(_lines(contract, made, found, verdict, before)) + "\n"
+
+
+def _lines(
+    contract: AuthoredContract, made: Sequence[Proposal], found: Sequence[Diagnostic], verdict: str, before: str
+) -> Iterator[str]:
+    data = contract.plain()
+    yield "## Summary"
+    yield ""
+    yield f"Suggested changes of the contract {markdown_code(contract.id)} {contract.version}. Nothing is promoted."
+    for kind, heading in KINDS.items():
+        edits = [p.edit for p in made if p.kind == kind]
+        if edits:
+            yield from ("", f"### {heading}", "")
+            yield from (f"- {markdown_code(spell_path(data, e.path))}: {_change(e)}" for e in edits)
+    yield from ("", "## Validation diagnostics", "")
+    yield from (
+        f"- {d.severity.value} {d.code}{f' at `{d.span}`' if d.span else ''}: {_said(d.message)}" for d in found
+    )
+    if not found:
+        yield "None: the changed contract is valid."
+    yield from ("", "## Observations that motivated it", "")
+    yield from dict.fromkeys(f"- {_said(p.edit.reason)} (`{p.edit.source}`)" for p in made)
+    yield from ("", "## Compatibility impact", "")
+    yield f"{verdict}." if verdict == before else f"{verdict}; without these changes it is {before}."
+    yield from ("", "## For reviewers", "")
+    owner = contract.owner
+    yield f"- Owner: {markdown_cell(owner.team)}{f' ({markdown_cell(owner.contact)})' if owner.contact else ''}"
+    if owner.approvers:
+        yield f"- Approvers: {', '.join(map(markdown_cell, owner.approvers))}"
+    yield "- What was observed is not what is meant: keep what the product promises, and drop the rest."
+    if any(p.kind == "drift" and p.edit.replaces is not None for p in made):
+        yield "- Where a value is replaced, the tool may be wrong and the contract right: then mend the data."
+    if any(p.kind == "migration" for p in made):
+        yield "- The migration notes are a draft: say what readers have to do before this is merged."
+
+
+def _change(edit: SuggestedEdit) -> str:
+    value = markdown_code(_spelled(edit.value))
+    return f"{value} is added" if edit.replaces is None else f"{markdown_code(_spelled(edit.replaces))} becomes {value}"
+
+
+def _spelled(value: object) -> str:
+    """A value in a line, as YAML spells it."""
+    if isinstance(value, str):
+        return value
+    line: str = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**6)
+    return line.removesuffix("\n...\n").strip()
+
+
+def _said(text: str) -> str:
+    """A sentence whose names stand between backticks: these stay, and nothing else becomes markup."""
+    parts = " ".join(text.split()).split("`")
+    if len(parts) % 2 == 0:
+        return markdown_cell(text)
+    return "".join(markdown_code(p) if n % 2 else _MARKUP.sub(r"\\\g<0>", p) for n, p in enumerate(parts))
+
+
+_MARKUP = re.compile(r"[\\|*_<>\[\]#]")

@@ -1,0 +1,124 @@
+"""A commit on a branch of its own, made in a Git worktree: what is checked out is never touched.
+
+The same suggestions make the same branch: where it holds them already, on the same base, nothing is written. A branch
+that people committed to is left alone. Code: E180.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from ...diagnostics import Diagnostic, StrataError
+from ...frozen import dataclass
+
+TRAILER = "Suggested-By: contract-engine"
+"""What marks a commit as one of this program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """The branch of suggestions. `fresh` is False where it held them already."""
+
+    name: str
+    commit: str
+    fresh: bool
+
+
+def require_unprotected(name: str, protected: Sequence[str]) -> None:
+    """Raises `StrataError` E180 where `name` is a branch that is not to be written to."""
+    rule = next((p for p in protected if fnmatchcase(name.casefold(), p.casefold())), None)
+    if rule is not None:
+        message = f"`{name}` is a protected branch (`{rule}`)"
+        raise StrataError(Diagnostic("E180", message, fix="suggestions go to a branch of their own: `--branch`"))
+
+
+def require_committed(root: Path, files: Sequence[str]) -> None:
+    """Raises `StrataError` E180 where `files` differ from what is committed: a suggestion would carry that along."""
+    dirty = _git(root, "status", "--porcelain", "--", *files).strip()
+    if dirty:
+        fix = "commit them first; suggestions are made on what is committed"
+        raise StrataError(Diagnostic("E180", f"{', '.join(files)}: not as committed", fix=fix))
+
+
+def suggest_on(
+    root: Path, name: str, base: str, changes: Mapping[str, str], message: Callable[[Path], str]
+) -> tuple[Branch, str]:
+    """The branch `name` with one commit on `base` that gives the files of the project in `root` the texts `changes`,
+    by their paths below it; and the message. `message` is asked with the project's folder in the worktree, once the
+    files are changed. Raises `StrataError` E180."""
+    top = Path(_git(root, "rev-parse", "--show-toplevel").strip())
+    start = _git(root, "rev-parse", "--verify", f"{base}^{{commit}}").strip()
+    before = _ref(root, name)
+    with _worktree(root, start) as folder:
+        inside = folder / root.resolve().relative_to(top.resolve())
+        for path, text in changes.items():
+            (inside / path).write_text(text, encoding="utf-8")
+        said = f"{message(inside).rstrip()}\n\n{TRAILER}\n"
+        _git(inside, "add", "--", *changes)
+        tree = _git(inside, "write-tree").strip()
+        if before is not None and _same(root, before, tree, start, said):
+            return Branch(name, before, False), said
+        if before is not None:
+            _require_ours(root, name, start, before)
+        commit = _git(inside, "commit-tree", tree, "-p", start, "-F", "-", given=said).strip()
+    # Created where it was not there, moved only from where it was seen: nothing that came in between is lost.
+    _git(root, "update-ref", f"refs/heads/{name}", commit, before or "0" * 40)
+    return Branch(name, commit, True), said
+
+
+def push(root: Path, remote: str, branch: str) -> None:
+    """Push the branch; it replaces an older one there that nobody else pushed to. Raises `StrataError` E180."""
+    _git(root, "push", "--force-with-lease", remote, f"refs/heads/{branch}:refs/heads/{branch}")
+
+
+def _same(root: Path, commit: str, tree: str, parent: str, message: str) -> bool:
+    held = _git(root, "log", "-1", "--format=%T %P%n%B", commit)
+    head, _, body = held.partition("\n")
+    return head == f"{tree} {parent}" and body.strip() == message.strip()
+
+
+def _ref(root: Path, name: str) -> str | None:
+    done = _run(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}")
+    return done.stdout.strip() or None
+
+
+def _require_ours(root: Path, name: str, start: str, tip: str) -> None:
+    """All that the branch has besides the base's history is of this program, and it is checked out nowhere."""
+    bodies = _git(root, "log", "--format=%B%x00", tip, f"^{start}").split("\0")
+    if any(body.strip() and TRAILER not in body for body in bodies):
+        fix = "merge it or name another branch with `--branch`"
+        raise StrataError(Diagnostic("E180", f"people have committed to `{name}`, which would be lost", fix=fix))
+    if f"branch refs/heads/{name}\n" in _git(root, "worktree", "list", "--porcelain"):
+        message = f"`{name}` is checked out: it would change under those who work there"
+        raise StrataError(Diagnostic("E180", message, fix="check another branch out, or name another with `--branch`"))
+
+
+@contextmanager
+def _worktree(root: Path, commit: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="contract-engine-") as folder:
+        place = Path(folder) / "tree"
+        _git(root, "worktree", "add", "--quiet", "--detach", str(place), commit)
+        try:
+            yield place.resolve()
+        finally:
+            _run(root, "worktree", "remove", "--force", str(place))
+
+
+def _run(root: Path, *arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["git", *arguments], cwd=root, capture_output=True, check=False, encoding="utf-8", input=given, errors="replace"
+    )
+
+
+def _git(root: Path, *arguments: str, given: str | None = None) -> str:
+    done = _run(root, *arguments, given=given)
+    if done.returncode != 0:
+        said = next(iter(done.stderr.strip().splitlines()), "it says nothing").removeprefix("fatal: ")
+        message = f"`git {arguments[0]}` failed: {said}"
+        raise StrataError(Diagnostic("E180", message, fix="suggestions are made inside a clone of the repository"))
+    return done.stdout

@@ -1,0 +1,127 @@
+"""Edits of YAML text that leave the rest of it as it is: comments, order, quotes, spacing.
+
+ruamel.yaml keeps comments and order but lays some lines out anew. So the document is written twice by it, without and
+with the edits; what differs between the two is laid upon the text as it stands, line by line.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import LiteralScalarString
+
+from ..candidate import SuggestedEdit
+
+
+def edited(text: str, edits: Iterable[SuggestedEdit]) -> tuple[str, tuple[SuggestedEdit, ...]]:
+    """`text` with the edits, and those of them that could be made: where the text says by now what an edit would
+    replace, or says something already where it would add, it is left alone."""
+    plain = _written(text, ())[0]
+    changed, made = _written(text, edits)
+    if not made:
+        return text, ()
+    return _merged(text, plain, changed), made
+
+
+def _written(text: str, edits: Iterable[SuggestedEdit]) -> tuple[str, tuple[SuggestedEdit, ...]]:
+    yaml = YAML(typ="rt")
+    yaml.preserve_quotes = True
+    yaml.width = 110
+    offset = _offset(text)
+    yaml.indent(mapping=2, sequence=offset + 2, offset=offset)
+    data = yaml.load(text)
+    made = tuple(edit for edit in edits if _set(data, edit))
+    out = io.StringIO()
+    yaml.dump(data, out)
+    return out.getvalue(), made
+
+
+def _offset(text: str) -> int:
+    """How far the items of lists stand to the right of their field."""
+    found = re.search(r"^( *)[^\s#-][^\n]*:[ ]*\n(?:[ ]*#[^\n]*\n|[ ]*\n)*( *)- ", text, re.MULTILINE)
+    return max(len(found[2]) - len(found[1]), 0) if found else 2
+
+
+def _set(data: Any, edit: SuggestedEdit) -> bool:
+    here = data
+    for step, after in zip(edit.path, edit.path[1:], strict=False):
+        if isinstance(step, str) and isinstance(here, CommentedMap):
+            if step not in here:
+                here[step] = CommentedSeq() if isinstance(after, int) else CommentedMap()
+            here = here[step]
+        elif isinstance(step, int) and isinstance(here, CommentedSeq) and step < len(here):
+            here = here[step]
+        else:
+            return False
+    return _put(here, edit.path[-1], edit)
+
+
+def _put(here: Any, last: str | int, edit: SuggestedEdit) -> bool:
+    if isinstance(last, int) and isinstance(here, CommentedSeq):
+        if last < len(here):
+            if edit.replaces is None or here[last] != edit.replaces:
+                return False
+            here[last] = _value(edit.value, here)
+        else:
+            here.append(_value(edit.value, here))
+        return True
+    if isinstance(last, str) and isinstance(here, CommentedMap) and here.get(last) == edit.replaces:
+        here[last] = _value(edit.value, None)
+        return True
+    return False
+
+
+def _value(value: Any, beside: Any) -> Any:
+    """A value as a node, in the style of the items that it comes to stand beside."""
+    match value:
+        case dict():
+            node = CommentedMap((k, _value(v, None)) for k, v in value.items())
+            others = [i for i in beside or () if isinstance(i, CommentedMap)]
+            if others and all(i.fa.flow_style() for i in others):
+                node.fa.set_flow_style()
+            return node
+        case list() | tuple():
+            items = CommentedSeq(_value(v, None) for v in value)
+            items.fa.set_flow_style()
+            return items
+        case str() if "\n" in value:
+            return LiteralScalarString(value)
+    return value
+
+
+def _merged(text: str, plain: str, changed: str) -> str:
+    """`text` with what differs between `plain` and `changed`: a line that both have stands as in `text`."""
+    lines, before, after = (t.splitlines(keepends=True) for t in (text, plain, changed))
+    blocks = list(_blocks(before, lines))
+    out: list[str] = []
+    next_block = 0
+    for kind, start, end, there, there_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            out += after[there:there_end]
+            continue
+        at = start
+        while next_block < len(blocks) and blocks[next_block][0] < start:
+            next_block += 1
+        while next_block < len(blocks) and blocks[next_block][1] <= end:
+            first, last, own, own_end = blocks[next_block]
+            out += after[there + at - start : there + first - start] if first > at else []
+            out += lines[own:own_end]
+            at = last
+            next_block += 1
+        out += after[there + at - start : there_end]
+    return "".join(out)
+
+
+def _blocks(before: Sequence[str], lines: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Which lines of `before` are which of `lines`: single ones where that can be told, else as blocks."""
+    for kind, start, end, own, own_end in SequenceMatcher(None, before, lines, autojunk=False).get_opcodes():
+        if kind == "equal" or end - start == own_end - own:
+            yield from ((start + n, start + n + 1, own + n, own + n + 1) for n in range(end - start))
+        else:
+            yield start, end, own, own_end
