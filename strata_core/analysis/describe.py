@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from ..contract.authoring import Proof
 from ..contract.model import ContractField, TableContract
 from ..diagnostics import Span
+from ..diagnostics.listing import listed
 from ..diagnostics.markdown import markdown_code
 from ..language import ast
 from ..relation.schema import Column, Key
@@ -114,9 +115,7 @@ def _column(symbol: Symbol, facts: Facts, fact: Column | Inferred | None) -> Ite
 
 def _values(inferred: Inferred) -> Iterator[str]:
     if inferred.values is not None:
-        shown = sorted(inferred.values)
-        more = f" and {len(shown) - SHOWN_VALUES} more" if len(shown) > SHOWN_VALUES else ""
-        yield f"values: {', '.join(markdown_code(v) for v in shown[:SHOWN_VALUES]) or 'none at all'}{more}"
+        yield f"values: {listed([*map(markdown_code, sorted(inferred.values))], SHOWN_VALUES) or 'none at all'}"
 
 
 def _origins(column: Column) -> Iterator[str]:
@@ -201,9 +200,8 @@ def _table(symbol: Symbol, facts: Facts) -> str | None:
 
 def _compile_time(fn: ast.Fn, facts: Facts) -> str:
     made = [name for name, d in facts.declarations.items() if _within(d.span, fn.span) and isinstance(d, ast.Model)]
-    shown = ", ".join(map(markdown_code, made[:SHOWN_VALUES]))
-    more = f" and {len(made) - SHOWN_VALUES} more" if len(made) > SHOWN_VALUES else ""
-    return f"{code(signature_of(fn))}\n\n" + (f"makes {shown}{more}" if made else "makes no model of this project")
+    shown = listed([*map(markdown_code, made)], SHOWN_VALUES)
+    return f"{code(signature_of(fn))}\n\n" + (f"makes {shown}" if made else "makes no model of this project")
 
 
 def _within(inner: Span, outer: Span) -> bool:

@@ -9,19 +9,17 @@ cursor, whether it is computed in full or not. Codes: E021, E051, E071.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..diagnostics import Diagnostic, Report
 from ..language import ast
 from ..relation.build import filter_rows, project, ref, window_rows
 from ..relation.expressions import SortKey, call, literal, window
 from ..relation.nodes import Item, Project, Relation, Scan, WindowItem, walk_relation
-from ..relation.schema import Origin
+from ..relation.schema import Origin, Transform
 from ..types import Date, Decimal, Int64, String, Timestamp
 from .compiled import Incremental
 from .names import unknown
 from .scope import fresh
-from .walk import windows_in
+from .walk import expressions_of, windows_in
 from .windows import UNORDERED
 
 CURSORS = Int64 | Decimal | Date | Timestamp | String
@@ -125,9 +123,9 @@ def _origin(statement: ast.Incremental, model: ast.Model, output: Project, repor
 def _passed_on(output: Project, name: str) -> Origin | None:
     """The origin of a column that no step but a renaming has touched."""
     origins = output.schema[name].origins
-    if len(origins) != 1 or origins[0].transform not in ("passthrough", "renamed"):
+    if len(origins) != 1 or origins[0].transform not in (Transform.PASSTHROUGH, Transform.RENAMED):
         return None
-    return replace(origins[0])
+    return origins[0]
 
 
 def _check_rows(model: ast.Model, report: Report) -> None:
@@ -142,10 +140,8 @@ def _check_rows(model: ast.Model, report: Report) -> None:
             case ast.Join(kind="full"):
                 word = "`join_full`"
             case ast.Derive() | ast.Select():
-                items = [
-                    i.expr if isinstance(i, ast.Assign) else i for i in statement.items if not isinstance(i, ast.Star)
-                ]
-                word = "a window" if next(windows_in(items), None) is not None else None
+                windows = windows_in(expressions_of(statement.items))
+                word = "a window" if next(windows, None) is not None else None
             case _:
                 pass
         if word is not None:

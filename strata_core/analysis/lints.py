@@ -17,7 +17,7 @@ from ..relation.nodes import Expand, Filter, Item, Join, JoinKind, Project, Rela
 from .scope import resolve
 from .state import Rows
 from .statements import Step
-from .walk import aggregates_in, operands
+from .walk import aggregates_in, expressions_of, operands
 
 COUNTS_TWICE = frozenset({"sum", "avg", "count", "count_if", "median", "quantile", "stddev", "variance"})
 """Aggregates that come out otherwise where a value is met more than once."""
@@ -91,7 +91,7 @@ def _fan_out(statement: ast.Statement, before: Rows, _after: Rows, known: Known)
 def _aggregated(statement: ast.Statement) -> Sequence[ast.Expr]:
     match statement:
         case ast.Aggregate(items=items):
-            return [i.expr if isinstance(i, ast.Assign) else i for i in items if not isinstance(i, ast.Star)]
+            return expressions_of(items)
         case ast.Group(body=body):
             return [e for part in body for e in _aggregated(part)]
         case _:

@@ -22,7 +22,7 @@ from .sources import resolve_source
 from .state import Rows, Surroundings, context
 from .statements import Step, steps
 from .types import Domains
-from .walk import aggregates_in, operands
+from .walk import aggregates_in, expressions_of, operands
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _facts(step: Step, around: Surroundings, found: dict[Span, Column | Inferred
                 elif isinstance(part, ast.Filter | ast.Sort):
                     _read(_expressions(part), (after, before), around, found)
             inside = [part for part in group.body if isinstance(part, ast.Aggregate)]
-            _read([k.expr if isinstance(k, ast.Assign) else k for k in group.keys], (before,), around, found)
+            _read(expressions_of(group.keys), (before,), around, found)
             _read([e for part in inside for e in _expressions(part)], (before, after), around, found)
             return
         case _:
@@ -177,7 +177,7 @@ def _expressions(statement: ast.Statement) -> list[ast.Expr]:
         case ast.Join(on=on):
             return [] if on is None else [on]
         case ast.Derive(items=items) | ast.Select(items=items) | ast.Aggregate(items=items):
-            return [i.expr if isinstance(i, ast.Assign) else i for i in items if not isinstance(i, ast.Star)]
+            return expressions_of(items)
         case ast.Sort(keys=keys):
             return [key.expr for key in keys]
         case ast.Dedup(keys=columns, sort=keys):

@@ -32,6 +32,11 @@ def operands(node: ast.Expr) -> tuple[ast.Expr, ...]:
             return (*operands(node.call), *node.partition_by, *(k.expr for k in node.sort))
 
 
+def expressions_of(items: Iterable[ast.Item | ast.Expr]) -> list[ast.Expr]:
+    """The expressions of items and keys; a star has none."""
+    return [i.expr if isinstance(i, ast.Assign) else i for i in items if not isinstance(i, ast.Star)]
+
+
 def windows_in(nodes: Iterable[ast.Expr]) -> Iterator[ast.Over]:
     """The outermost windows inside `nodes`, from left to right."""
     return _outermost(nodes, lambda node: node if isinstance(node, ast.Over) else None)

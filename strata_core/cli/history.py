@@ -7,6 +7,7 @@ import json
 
 import click
 
+from ..diagnostics.listing import listed
 from ..planning.environments import published_environment
 from ..planning.project import Project
 from ..store.environments import EnvironmentVersion
@@ -60,8 +61,7 @@ def _line(version: EnvironmentVersion, before: EnvironmentVersion | None) -> str
     at = moment(version.at).strftime("%Y-%m-%d %H:%M:%S")
     what = f"rollback to {version.restores}" if version.restores else version.cause
     names = _changed(version, before)
-    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
-    shown = ", ".join(names[:SHOWN_NAMES]) + more if names else "no new rows"
+    shown = listed(names, SHOWN_NAMES) or "no new rows"
     return f"{version.number:>5}  {at}Z  {what:<14} {shown}"
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
+from ..diagnostics.listing import listed
 from ..planning.plan import Plan
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, FINDINGS, exit_code
@@ -182,21 +183,15 @@ def _effect_lines(effect: Effect) -> Iterator[str]:
     for change in effect.changes:
         yield click.style(_change(change), fg="red" if change.breaks else None)
     if effect.values:
-        yield f"computed otherwise: {_listed(effect.values)}"
+        yield f"computed otherwise: {listed(effect.values, MOST_REACHED)}"
     if effect.other_rows:
         yield "other rows"
     if effect.reached_values:
-        yield f"reaches the values of {_listed(effect.reached_values)}"
+        yield f"reaches the values of {listed(effect.reached_values, MOST_REACHED)}"
     if effect.reached_rows:
-        yield f"reaches the rows of {_listed(effect.reached_rows)}"
+        yield f"reaches the rows of {listed(effect.reached_rows, MOST_REACHED)}"
 
 
 def _change(change: Change) -> str:
     told = f" ({change.before} → {change.after})" if change.before and change.after else ""
     return f"{change.column or 'table'}: {change.rule.says}{told}, {'breaking' if change.breaks else change.impact}"
-
-
-def _listed(names: Iterable[str]) -> str:
-    found = [*names]
-    more = len(found) - MOST_REACHED
-    return f"{', '.join(found[:MOST_REACHED])}{f' and {more:,} more' if more > 0 else ''}"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from ..diagnostics import Diagnostic, Related, Severity, Span
+from ..diagnostics.listing import listed
 from ..diagnostics.suggest import nearest
 from ..frozen import dataclass
 from ..relation.schema import Column, Role, Schema, Transform
@@ -219,7 +220,7 @@ def _nonnull(promise: Promise, output: _Output) -> Verdict:
 def _why_nullable(column: Column) -> Iterable[str]:
     joined = sorted({f"{o.node}.{o.column}" for o in column.origins if o.joined})
     if joined:
-        yield f"{_listed(joined)} came through a join: a left or full join gives none where no row matches"
+        yield f"{listed(joined, _SHOWN)} came through a join: a left or full join gives none where no row matches"
     if any(o.transform is Transform.AGGREGATED for o in column.origins):
         yield "an aggregate is none where it sees no value (`count` is the exception)"
 
@@ -232,9 +233,9 @@ def _enum(promise: Promise, output: _Output) -> Verdict:
         return Proof(promise.fact, False, "measured at the write pin: its values are not known before the run")
     outside = sorted(values.difference(promise.values))
     if not outside:
-        shown = f"its values are {_listed(sorted(values))}" if values else "it has no values"
+        shown = f"its values are {listed(sorted(values), _SHOWN)}" if values else "it has no values"
         return Proof(promise.fact, True, f"value set: {shown}{_filtered(column, output.schema)}")
-    can_be = _listed([f'"{v}"' for v in outside])
+    can_be = listed([f'"{v}"' for v in outside], _SHOWN)
     meant = [f'"{v}" is near "{near}"' for v in outside if (near := nearest(v, promise.values)) is not None]
     allowed = ", ".join(f'"{v}"' for v in promise.values)
     message = f"`{name}` can be {can_be}, outside the enum of contract `{output.contract.name}`"
@@ -264,7 +265,8 @@ def _closed(promise: Promise, output: _Output) -> Verdict:
     if not extra:
         return Proof(promise.fact, True, "the output has exactly the contract's columns")
     verb = "is no field" if len(extra) == 1 else "are no fields"
-    message = f"{_listed([f'`{n}`' for n in extra])} {verb} of contract `{output.contract.name}`, which is closed"
+    names = listed([f"`{n}`" for n in extra], _SHOWN)
+    message = f"{names} {verb} of contract `{output.contract.name}`, which is closed"
     fix = "take it out of the `select`, or add it to the contract"
     return output.finding("E015", extra[0], message, "is not in the contract", fix)
 
@@ -290,20 +292,15 @@ def _source(column: Column) -> str:
         return f"{column.inferred}, computed from no column"
     transforms = {o.transform for o in column.origins}
     if transforms <= {Transform.PASSTHROUGH, Transform.RENAMED}:
-        return f"{column.inferred}, carried from {_listed(inputs)}"
+        return f"{column.inferred}, carried from {listed(inputs, _SHOWN)}"
     if transforms == {Transform.GROUPED}:
-        return f"{column.inferred}, a key of the group, from {_listed(inputs)}"
-    return f"{column.inferred}, computed from {_listed(inputs)}"
+        return f"{column.inferred}, a key of the group, from {listed(inputs, _SHOWN)}"
+    return f"{column.inferred}, computed from {listed(inputs, _SHOWN)}"
 
 
 def _filtered(column: Column, schema: Schema) -> str:
     filtered = {(e.node, e.column) for e in schema.edges if e.role is Role.FILTER}
     return ", after a filter on it" if any((o.node, o.column) in filtered for o in column.origins) else ""
-
-
-def _listed(items: list[str]) -> str:
-    more = len(items) - _SHOWN
-    return ", ".join(items[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _quoted(name: str) -> str:

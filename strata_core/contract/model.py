@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from ..diagnostics import Span
+from ..diagnostics.listing import listed
 from ..digests import hexdigest, packed
 from ..frozen import dataclass, field, replace
 from ..types import Array, Date, Json, Map, String, Struct, Timestamp, Unknown, ValueType
@@ -220,8 +221,7 @@ def spelled_enum(values: tuple[str, ...]) -> str:
     >>> spelled_enum(("ES", "MX"))
     'enum {ES, MX}'
     """
-    more = len(values) - ENUM_SHOWN
-    return f"enum {{{', '.join(values[:ENUM_SHOWN])}{f' and {more} more' if more > 0 else ''}}}"
+    return f"enum {{{listed(values, ENUM_SHOWN)}}}"
 
 
 def _require_instant(one: ContractField) -> None:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from ..diagnostics import Diagnostic, Related, Report, Severity, Span
+from ..diagnostics.listing import listed
 from ..diagnostics.suggest import did_you_mean
 from ..frozen import dataclass, replace
 from .candidate import Candidate, Provenance, SuggestedEdit, Tier
@@ -326,9 +327,8 @@ def _drift(
         own = authored.get(id_)
         span = document.span(("assets", own, "columns") if own is not None else ())
         yield from _additions(document, own, extra, facts.span)
-        listed = ", ".join(f"`{c.name}`" for c in extra[:_SHOWN])
-        more = f" and {len(extra) - _SHOWN} more" if len(extra) > _SHOWN else ""
-        message = f"`{id_}` has columns that the contract does not name: {listed}{more}"
+        shown = listed([f"`{c.name}`" for c in extra], _SHOWN)
+        message = f"`{id_}` has columns that the contract does not name: {shown}"
         related = (Related(facts.span, "made here"),)
         where = f"assets[{id_}].columns"
         if asset.get("closed"):

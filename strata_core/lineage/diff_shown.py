@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..contract.changes import Impact
+from ..diagnostics.listing import listed
 from ..diagnostics.render import printable
 from .diff import Consumer, Finding, LineageDiff
 from .selection import spelled
@@ -169,9 +170,8 @@ def markdown_lines(diff: LineageDiff, before: str, after: str) -> Iterator[str]:
 def _reach_cell(finding: Finding, project: str) -> str:
     if finding.follows:
         return ""
-    shown = [f"`{_where(c, project)}`{f' ({c.owner})' if c.owner else ''}" for c in finding.consumers[:MOST_CONSUMERS]]
-    more = len(finding.consumers) - len(shown)
-    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+    shown = [f"`{_where(c, project)}`{f' ({c.owner})' if c.owner else ''}" for c in finding.consumers]
+    return listed(shown, MOST_CONSUMERS)
 
 
 def _cell(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.listing import listed
 from ..diagnostics.render import printable
 from ..diagnostics.suggest import did_you_mean
 from ..frozen import dataclass
@@ -81,7 +82,7 @@ def find(graph: LineageGraph, project: str, text: str) -> tuple[ColumnId, ...]:
     if not known:
         names = [t.name for t in graph.tables if t.project == owner]
         wanted = rest.rpartition(".")[0] or rest
-        fix = did_you_mean(wanted, names, f"known are {', '.join(sorted(names)[:12]) or 'none'}")
+        fix = did_you_mean(wanted, names, f"known are {listed(sorted(names), 12) or 'none'}")
         raise StrataError(Diagnostic("E027", f"no model or source `{wanted}`", fix=fix))
     name, column = rest[: known[0]], rest[known[0] + 1 :]
     columns = graph.tables[TableId(owner, name)].columns

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..analysis.compiled import Source
 from ..contract.model import ContractField
 from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.listing import listed
 from ..diagnostics.suggest import nearest
 from . import cache
 from .faults import told_at
@@ -76,5 +77,5 @@ def _lost(field: ContractField, source: Source, schema: pa.Schema, file: str, *,
     if renamed is not None:
         fix = f"declare `{renamed}` in its place, or name it `{field.name}` where the file is made"
         return Diagnostic("E031", f"{message}: it seems to be called `{renamed}` now", field.span, fix=fix)
-    fix = f"its columns are {', '.join(schema.names[:8])}"
+    fix = f"its columns are {listed(schema.names, 8)}"
     return Diagnostic("E030", message, field.span, fix=fix)

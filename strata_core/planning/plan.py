@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.listing import listed
 from ..diagnostics.suggest import did_you_mean
 from ..frozen import dataclass, field, replace
 from ..relation.form import Meaning
@@ -260,5 +261,5 @@ def unknown_model(name: str, project: CompiledProject) -> Diagnostic:
         return Diagnostic("E027", f"model `{name}` has errors", fix="run `strata check` to see them")
     if name.endswith(".strata"):
         return Diagnostic("E027", f"`{name}` is a file, not a model", fix=f"write `--project {name}`")
-    fix = did_you_mean(name, project.models, f"models are {', '.join(sorted(project.models)[:8])}")
+    fix = did_you_mean(name, project.models, f"models are {listed(sorted(project.models), 8)}")
     return Diagnostic("E027", f"there is no model `{name}`", fix=fix)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from ..analysis.compiled import CompiledProject, Source
 from ..contract.model import ContractField
 from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.listing import listed
 from ..diagnostics.suggest import did_you_mean
 from ..engines.protocol import ParquetTable
 from ..store.store import Store
@@ -59,7 +60,7 @@ def _moved(
         if renamed is not None:
             fix = f"declare `{renamed}` in its place"
             return Diagnostic("E031", f"{message}: it is called `{renamed}` now", field.span, fix=fix)
-        fix = did_you_mean(field.name, columns, f"its columns are {', '.join([*columns][:8])}")
+        fix = did_you_mean(field.name, columns, f"its columns are {listed(columns, 8)}")
         return Diagnostic("E030", message, field.span, fix=fix)
     if not history or field.name not in history[0].contract:
         return None

@@ -13,6 +13,7 @@ from pathlib import Path
 from ..analysis.compiled import CompiledProject, OptionValue, Resource, Source
 from ..caches import cache_directory, keep, kept
 from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.listing import listed
 from ..diagnostics.suggest import did_you_mean, nearest
 from ..digests import hexdigest
 from ..engines.protocol import CsvTable, DuckDBTable, ParquetTable, TableInput
@@ -184,7 +185,7 @@ def _require_placed_sources(project: Project, compiled: CompiledProject, environ
     for name in project.config.environment(environment).sources:
         if name not in compiled.sources:
             path = f"environments.{environment}.sources"
-            fix = did_you_mean(name, tuple(compiled.sources), f"sources are {', '.join(sorted(compiled.sources)[:8])}")
+            fix = did_you_mean(name, tuple(compiled.sources), f"sources are {listed(sorted(compiled.sources), 8)}")
             raise StrataError(config_fault(project.root, path, f"there is no source `{name}`", fix))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...diagnostics import Diagnostic, Related, Report, Severity, Span, has_errors
+from ...diagnostics.listing import listed
 from ...frozen import replace
 from ...language import ast
 from ...language.ast.parts import children
@@ -236,9 +237,7 @@ class _Generation:
 
 
 def _and_others(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:5])
-    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
-    return f"so is {shown}{more}"
+    return f"so is {listed([f'`{name}`' for name in names], 5)}"
 
 
 def _gives_models(type_: Type) -> bool:

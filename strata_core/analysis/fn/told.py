@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...diagnostics import Diagnostic, Related, Severity, Span
+from ...diagnostics.listing import listed
 from ...frozen import replace
 from .expansion import Origin
 
@@ -58,6 +59,4 @@ def _as_misplaced(diagnostic: Diagnostic, calls: Mapping[str, str]) -> Diagnosti
 
 
 def _others(names: list[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:_SHOWN])
-    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return f"likewise in {shown}{more}"
+    return f"likewise in {listed([f'`{name}`' for name in names], _SHOWN)}"

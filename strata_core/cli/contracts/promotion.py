@@ -10,6 +10,7 @@ from ...contract_engine.git_state import changed, checked_out
 from ...contract_engine.pipeline import Checked
 from ...contract_engine.publish import Prepared, Provenance, prepare
 from ...diagnostics import Diagnostic, StrataError
+from ...diagnostics.listing import listed
 from .observed import moment, observed
 
 
@@ -33,7 +34,6 @@ def _commit(checked: Checked, products: Sequence[str]) -> str:
     chosen = [c for c in checked.collated.candidates if not products or c.id in products]
     files = {path for c in chosen for path in c.inputs if (root / path).is_file()}
     if dirty := changed(root, sorted(files)):
-        listed = ", ".join(dirty[:5]) + (f" and {len(dirty) - 5} more" if len(dirty) > 5 else "")
-        message = f"what is promoted is not what is committed: {listed}"
+        message = f"what is promoted is not what is committed: {listed(dirty, 5)}"
         raise StrataError(Diagnostic("E160", message, fix="commit it first, or name its commit with `--commit`"))
     return commit

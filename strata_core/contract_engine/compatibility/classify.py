@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ...contract.changes import Demand, Impact
 from ...diagnostics import Diagnostic, Related, Severity
+from ...diagnostics.listing import listed
 from ..authored import Approval, AuthoredContract
 from ..authored import Compatibility as Told
 from ..candidate import Candidate
@@ -183,8 +184,7 @@ def _needs(after: Candidate, changes: list[ProductChange], what: str, fix: str) 
 def _reach(change: ProductChange) -> str:
     if not change.consumers:
         return ""
-    listed = ", ".join(change.consumers[:4])
-    return f"; reaches {listed}{f' and {len(change.consumers) - 4} more' if len(change.consumers) > 4 else ''}"
+    return f"; reaches {listed(change.consumers, 4)}"
 
 
 def _sides(change: ProductChange) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...diagnostics import Diagnostic, Related, Report
+from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
 from ..authored import AuthoredContract
 from ..candidate import Candidate
@@ -107,7 +108,7 @@ def _missing(reference: str, contract: AuthoredContract, products: Mapping[str, 
         return f"`{contract.id}` has no asset `{name}`", fix
     columns = [c.name for c in assets[name].columns]
     if columns and column not in columns:
-        fix = did_you_mean(column, columns, f"columns of `{name}` are {', '.join(columns[:12])}")
+        fix = did_you_mean(column, columns, f"columns of `{name}` are {listed(columns, 12)}")
         return f"`{name}` has no column `{column}`", fix
     return None
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...contract.ages import parse_age
 from ...diagnostics import Diagnostic, Report, Severity
+from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
 from ...types import Bool, Date, Decimal, Float64, Int64, Money, String, Timestamp, ValueType
 from ...types.spelling import TypeSpellingError, parse_type
@@ -142,7 +143,7 @@ def expectation_faults(test: ExpectationTest, asset: Asset) -> Iterator[Fault]:
         for k, (field, name) in enumerate(named):
             if name not in columns:
                 place: Path = (field, k) if field == "columns" else (field,)
-                fix = did_you_mean(name, columns, f"columns are {', '.join(list(columns)[:12])}")
+                fix = did_you_mean(name, columns, f"columns are {listed(columns, 12)}")
                 yield f"`{asset.id}` has no column `{name}`", place, fix
     kind = _type(asset, getattr(expectation, "column", None))
     match expectation.type:
