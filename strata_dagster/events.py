@@ -38,7 +38,12 @@ NO_CONTRACT = "The model has no contract: nothing is promised of its rows.\n"
 
 
 def source_metadata(source: ResolvedSource) -> dict[str, MetadataValue]:
-    """Where a source's files are, their size and digest."""
+    """Where a source's files are, their size and digest; of a table of the store, which it is and when it landed."""
+    if source.clocked is not None:
+        landed = source.clocked.landed
+        newest = {} if landed is None else {"landed": MetadataValue.timestamp(landed)}
+        told = {"table": MetadataValue.text(source.clocked.table.place), "digest": MetadataValue.text(source.digest)}
+        return {**told, **newest}
     return {
         "path": MetadataValue.path(source.files[0]),
         "files": MetadataValue.int(len(source.files)),
@@ -221,8 +226,10 @@ def _violation_parts(workspace: Workspace, result: ModelResult, stays: str) -> I
     yield f"**Not published**; {stays}.\n"
     sources = {workspace.compiled.sources[u].contract.name: u for u in result.planned.inputs if u in workspace.sources}
     for report in (r for r in result.inputs if not r.passed):
-        files = workspace.sources[sources[report.contract]].files
-        yield f"#### Input: `{report.contract}`, {', '.join(f'`{_shown(workspace, str(f))}`' for f in files[:3])}\n"
+        source = workspace.sources[sources[report.contract]]
+        places = [f"`{_shown(workspace, str(f))}`" for f in source.files[:3]]
+        places = [source.clocked.table.place] if source.clocked is not None else places
+        yield f"#### Input: `{report.contract}`, {', '.join(places)}\n"
         yield report.markdown()
     if result.pin is not None:
         yield "#### The candidate\n"

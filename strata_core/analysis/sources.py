@@ -24,12 +24,14 @@ TABLE_KEYS = ("table", "store", "dataset")
 """The entries that name a table of the store, the most telling first; without one the source's own name does."""
 NAMESPACES = ("ns", "dataset", "store")
 """Entries that name a source in the 0.1 surface and say nothing about its file."""
+BOUNDS = ("as_of", "valid_as_of", "available_as_of", "vintage")
+"""What a clause may ask of the three clocks of a table of the store (Seed 1)."""
 OPTIONS: dict[ResourceKind, tuple[str, ...]] = {
     "csv": ("null_text",),
     "parquet": (),
     "duckdb": ("table",),
     "dbt": (),
-    "table": ("table",),
+    "table": ("table", *BOUNDS),
 }
 """What a resource clause may say besides the place. A CSV field that is `null_text` is null, as an empty one is."""
 

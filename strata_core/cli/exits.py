@@ -32,7 +32,10 @@ def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
 
 
 def _code(diagnostic: Diagnostic) -> int:
-    if diagnostic.code in ("E021", "E027") and diagnostic.span is not None:
-        return FINDINGS
+    if diagnostic.span is not None:  # what a text asks for is no matter of how the command was called
+        if diagnostic.code in ("E021", "E027"):
+            return FINDINGS
+        if diagnostic.code == "E096":
+            return FAILED
     prefixes = (p for p in sorted(BY_PREFIX, key=len, reverse=True) if diagnostic.code.startswith(p))
     return BY_PREFIX[prefix] if (prefix := next(prefixes, None)) else FINDINGS

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from ..diagnostics import Diagnostic, StrataError
 from ..relation.schema import Column
 from ..types.physical import arrow_type
-from .protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, TableInput
+from .protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, StreamTable, TableInput
 
 
 def require_file(path: Path) -> None:
@@ -100,6 +100,8 @@ def place_of(table: TableInput) -> str:
             return f"`{table.path}`, table `{table.table}`,"
         case ArrowTable():
             return "the data"
+        case StreamTable():
+            return table.place
         case _:
             assert_never(table)
 

@@ -6,8 +6,8 @@ conformance suite of `tests/engines`, whose oracle is the `reference` interprete
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -60,7 +60,22 @@ class ArrowTable:
     columns: tuple[Column, ...]
 
 
-TableInput = ParquetTable | CsvTable | DuckDBTable | ArrowTable
+@dataclass(frozen=True, slots=True)
+class StreamTable:
+    """Rows that come as a stream of the schema `schema`, the same rows each time that `open` is called.
+
+    `place` says for people what they are. An engine's library passes a fault of the stream on as text: the engine
+    leaves the fault itself in `faults`, and raises it in the place of that text.
+    """
+
+    open: Callable[[], pa.RecordBatchReader]
+    schema: pa.Schema
+    columns: tuple[Column, ...]
+    place: str
+    faults: list[StrataError] = field(default_factory=list, compare=False, repr=False)
+
+
+TableInput = ParquetTable | CsvTable | DuckDBTable | ArrowTable | StreamTable
 
 
 def no_translation(function: Extern, engine: str) -> StrataError:

@@ -188,7 +188,7 @@ def _reused(
 def _check_sources(
     run: Run, inputs: Mapping[str, Input], existing: Artifact | None
 ) -> tuple[tuple[PinReport, ...], tuple[Diagnostic, ...]]:
-    """The reports on the sources among `inputs` that this apply checked, and E085 for files that are too old.
+    """The reports on the sources among `inputs` that this apply checked, and E085 for rows that are too old.
 
     A source is checked once an apply, and not at all where its rows are known to keep its declaration: from
     before, or from the artifact that would be reused. Age is asked every time, for it changes by itself.
@@ -199,7 +199,7 @@ def _check_sources(
         asked = ages(source.contract) or kept_declaration(source, inputs[name].data.digest) not in known
         if asked and name not in run.checked:
             run.checked[name] = pin_source(run.engine, source, inputs[name].table, run.now)
-    old = (outdated(source, run.workspace.sources[name].files, run.now) for name, source in sources.items())
+    old = (outdated(source, run.workspace.sources[name].written, run.now) for name, source in sources.items())
     return tuple(run.checked[n] for n in sources if n in run.checked), tuple(d for d in old if d is not None)
 
 

@@ -17,6 +17,7 @@ from ..diagnostics.suggest import nearest
 from . import cache
 from .faults import told_at
 from .plan import Plan
+from .sources import ResolvedSource
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -27,12 +28,12 @@ if TYPE_CHECKING:
 
 def moved_sources(workspace: Workspace, plan: Plan) -> tuple[Diagnostic, ...]:
     """What the sources that stale models read do not find where they are. A source that is missing altogether is told
-    elsewhere (`Workspace.missing`), and tables of the store by the catalog."""
+    elsewhere (`Workspace.missing`), and published models by the catalog."""
     engine: Engine | None = None
     found: list[Diagnostic] = []
     for name in sorted({u for planned in plan.stale for u in planned.inputs if u in workspace.sources}):
         source, resolved = workspace.compiled.sources[name], workspace.sources[name]
-        if source.resource.kind == "table":
+        if source.resource.kind == "table" and resolved.clocked is None:
             continue
         declared = (source.contract.digest, str(source.span))
         key = cache.content_key("physical", *(part.encode() for part in (resolved.digest, *declared)))
@@ -41,13 +42,17 @@ def moved_sources(workspace: Workspace, plan: Plan) -> tuple[Diagnostic, ...]:
             engine = engine or workspace.engine()
             try:
                 with told_at(source):
-                    kept = tuple(_moved(source, engine.physical_schema(resolved.table), resolved.files[0].name))
+                    kept = tuple(_moved(source, engine.physical_schema(resolved.table), _called(resolved)))
             except StrataError as error:  # not readable at all; that may pass, so it is not kept
                 found += error.diagnostics
                 continue
             cache.save(key, kept)
         found += kept
     return tuple(found)
+
+
+def _called(resolved: ResolvedSource) -> str:
+    return resolved.files[0].name if resolved.files else resolved.name
 
 
 def _moved(source: Source, schema: pa.Schema, file: str) -> Sequence[Diagnostic]:

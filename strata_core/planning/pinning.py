@@ -6,9 +6,9 @@ declaration; a candidate is checked for what its contract promises (Seed 0 §5 C
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from ..analysis.compiled import CompiledModel, JoinExpectation, Source
@@ -43,13 +43,12 @@ def ages(contract: TableContract) -> bool:
     return any(p.fact.rule is Rule.FRESHNESS for p in promises(contract))
 
 
-def outdated(source: Source, files: Iterable[Path], now: datetime) -> Diagnostic | None:
-    """E085 where a source promises a freshness of no column of its own, and its newest file is older."""
+def outdated(source: Source, written: datetime | None, now: datetime) -> Diagnostic | None:
+    """E085 where a source promises a freshness of no column of its own, and its rows were `written` longer ago."""
     promised = source.freshness
-    if promised is None or promised.column is not None:
+    if promised is None or promised.column is not None or written is None:
         return None
-    newest = max(datetime.fromtimestamp(path.stat().st_mtime, UTC) for path in files)
-    age = timedelta(seconds=max(0, int((now - newest).total_seconds())))
+    age = timedelta(seconds=max(0, int((now - written).total_seconds())))
     if age <= promised.max_age:
         return None
     limit = spelled_age(promised.max_age)

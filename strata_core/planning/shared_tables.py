@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ..analysis.compiled import CompiledProject, Source
+from ..analysis.compiled import CompiledProject, Resource, Source
 from ..contract.model import ContractField
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.listing import listed
@@ -17,18 +17,20 @@ from ..diagnostics.suggest import did_you_mean
 from ..engines.protocol import ParquetTable
 from ..store.store import Store
 from .catalog import RegisteredTable, registered_history
+from .clocked_tables import bounds_of
 from .fingerprints import data_digest
 from .project import Project
 
 
 def published_table(
-    project: Project, compiled: CompiledProject, source: Source, name: str, environment: str
+    project: Project, compiled: CompiledProject, source: Source, resource: Resource, environment: str
 ) -> tuple[ParquetTable, str, tuple[str, ...]]:
-    """The table called `name`, the digest of its data, and the SHA-256 of its files.
+    """The table that `resource` names, the digest of its data, and the SHA-256 of its files.
 
     The digest is that of the columns which are declared: what else is published with them changes nothing. Raises
     `StrataError` E030, E031, E032, and E094 where the artifact or the catalog is damaged.
     """
+    name = resource.location
     if name in compiled.models:
         fix = f"write `from {name}` and drop the source `{source.name}`"
         raise StrataError(Diagnostic("E030", f"`{name}` is a model of this project, which needs no source", fix=fix))
@@ -38,7 +40,12 @@ def published_table(
     if pointer is None:
         fix = f'publish it first, or say in which file the rows are: `source {source.name}(parquet: "…")`'
         message = f"no table `{name}` is published in `{environment}`"
-        raise StrataError(Diagnostic("E030", message, fix=did_you_mean(name, version.models, fix)))
+        known = (*version.models, *store.tables.names())
+        raise StrataError(Diagnostic("E030", message, fix=did_you_mean(name, known, fix)))
+    if bounds := bounds_of(resource):
+        message = f"`{name}` is the published output of a model, which has no clocks to be asked `{next(iter(bounds))}`"
+        fix = f"drop {', '.join(f'`{bound}:`' for bound in bounds)}"
+        raise StrataError(Diagnostic("E030", message, fix=fix))
     artifact = store.artifact(name, pointer)
     columns = artifact.manifest.columns
     history = list(registered_history(store, environment, name))

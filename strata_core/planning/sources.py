@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ..analysis.compiled import CompiledProject, OptionValue, Resource, Source
@@ -18,6 +19,8 @@ from ..diagnostics.suggest import did_you_mean, nearest
 from ..digests import hexdigest
 from ..engines.protocol import CsvTable, DuckDBTable, ParquetTable, TableInput
 from ..frozen import dataclass, replace
+from ..store.store import Store
+from .clocked_tables import ClockedTable, clocked_table, declared_in
 from .config import config_fault
 from .dbt import read_manifest
 from .faults import told_at
@@ -31,8 +34,8 @@ _RACY_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSource:
-    """A source whose file exists. `digest` identifies its rows: the content (a digest for each of the `files`), and
-    how it is read. `dbt` is the unique id of the dbt node."""
+    """A source whose rows are there. `digest` identifies them: the content (a digest for each of the `files`), and how
+    it is read. `dbt` is the unique id of the dbt node, `clocked` the table of the store, which shows no files."""
 
     name: str
     table: TableInput
@@ -41,6 +44,14 @@ class ResolvedSource:
     contents: tuple[str, ...]
     stamps: tuple[str, ...]
     dbt: str | None = None
+    clocked: ClockedTable | None = None
+
+    @property
+    def written(self) -> datetime | None:
+        """When its rows were written last, as far as it is known."""
+        if self.clocked is not None:
+            return self.clocked.landed
+        return max((datetime.fromtimestamp(path.stat().st_mtime, UTC) for path in self.files), default=None)
 
     def require_unchanged(self) -> None:
         """Raises `StrataError` E033 where a file has other bytes by now than its digest tells."""
@@ -94,9 +105,24 @@ def _resolve(project: Project, compiled: CompiledProject, source: Source, enviro
             inside = DuckDBTable(path, node.table, columns)
             return _resolved(source.name, inside, (path,), node.unique_id, reading=node.table)
         case "table":
-            shared, digest, contents = published_table(project, compiled, source, location, environment)
-            stamps = tuple(_stamp(path) for path in shared.paths)
-            return ResolvedSource(source.name, shared, shared.paths, digest, contents, stamps)
+            return _of_store(project, compiled, source, resource, environment)
+
+
+def _of_store(
+    project: Project, compiled: CompiledProject, source: Source, resource: Resource, environment: str
+) -> ResolvedSource:
+    """A published model's output, or a table with three clocks; E030 for a name that is both."""
+    store, name = Store(project.store_root), resource.location
+    declared = declared_in(store, name)
+    if declared is None:
+        shared, digest, contents = published_table(project, compiled, source, resource, environment)
+        stamps = tuple(_stamp(path) for path in shared.paths)
+        return ResolvedSource(source.name, shared, shared.paths, digest, contents, stamps)
+    if name in compiled.models or name in store.environment(environment).head().models:
+        message = f"`{name}` is both a model and a declared table of the store"
+        raise StrataError(Diagnostic("E030", message, fix="give one of the two another name"))
+    read = clocked_table(declared, source, resource, project.config.name)
+    return ResolvedSource(source.name, read.table, (), read.digest, (), (), clocked=read)
 
 
 def _resolved(

@@ -14,11 +14,19 @@ from ...relation.nodes import Relation
 from ...types.physical import arrow_field
 from ..csv_files import csv_schema
 from ..inputs import parquet_schema
-from ..protocol import ArrowTable, CsvTable, DuckDBTable, EngineSettings, ParquetTable, TableInput
+from ..protocol import (
+    ArrowTable,
+    CsvTable,
+    DuckDBTable,
+    EngineSettings,
+    ParquetTable,
+    StreamTable,
+    TableInput,
+)
 from . import sql
 from .arrow import conform
 from .assess import assess
-from .csv_faults import locating_csv_faults
+from .input_faults import locating_faults
 from .scans import scans_of, source_of
 from .session import computing, open_session
 from .translate import select_of, spell
@@ -42,7 +50,7 @@ class DuckDBEngine:
         schema = pa.schema([arrow_field(c.name, c.inferred) for c in relation.schema.columns])
         connection = self._session(*tables.values())
         try:
-            with locating_csv_faults(tables):
+            with locating_faults(tables):
                 query = _query(relation, tables, connection)
                 with computing():
                     reader = connection.sql(query).to_arrow_reader(BATCH_ROWS)
@@ -64,6 +72,8 @@ class DuckDBEngine:
         match table:
             case ArrowTable():
                 return table.data.schema
+            case StreamTable():
+                return table.schema
             case ParquetTable():
                 return parquet_schema(table)
             case CsvTable():
@@ -81,7 +91,7 @@ class DuckDBEngine:
         """Answers to `assertions` in one pass over `table`. Errors: E030, E033, E080, E084, E090, E091."""
         connection = self._session(table)
         try:
-            with locating_csv_faults({"": table}):
+            with locating_faults({"": table}):
                 return assess(table, assertions, key, connection)
         finally:
             connection.close()
@@ -106,7 +116,7 @@ def _batches(
     """The batches in the promised types; the connection closes with the last one, or when nobody reads on."""
     try:
         while True:
-            with locating_csv_faults(tables):
+            with locating_faults(tables):
                 batch = next_batch(reader)
             if batch is None:
                 return

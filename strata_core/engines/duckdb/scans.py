@@ -22,11 +22,12 @@ from ...types import STRING, Json, Uuid
 from ...types.physical import arrow_type, widens_physically
 from ..csv_files import read_header
 from ..inputs import missing_column, not_a_database, other_type, parquet_schema, place_in_database, require_file
-from ..protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, TableInput
+from ..protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, StreamTable, TableInput
 from . import sql
 from .casts import cast_value
 from .session import computing
 from .sql import SqlExpr
+from .streams import Stream
 from .translate import ScanKey, distinct_spellings
 
 GLOB = frozenset("*?[")
@@ -119,6 +120,10 @@ def source_of(table: TableInput, connection: duckdb.DuckDBPyConnection, name: st
             renamed = table.data.rename_columns([spelled[n] for n in table.data.schema.names])
             connection.register(name, renamed)
             return Source(sql.table(name), spelled, table.data.schema)
+        case StreamTable():
+            spelled = distinct_spellings(table.schema.names)
+            connection.register(name, Stream(table, tuple(spelled[n] for n in table.schema.names)))
+            return Source(sql.table(name), spelled, table.schema)
         case _:
             assert_never(table)
 

@@ -13,7 +13,7 @@ from ...relation.schema import Schema
 from ...types import Map
 from ...types.physical import arrow_field, arrow_type
 from ..csv_files import csv_schema
-from ..protocol import CsvTable, TableInput
+from ..protocol import CsvTable, StreamTable, TableInput
 from .assess import assess
 from .interpreter import Reading, rows_of
 from .reading import arrow_data, read_tables
@@ -38,6 +38,8 @@ class ReferenceEngine:
 
     def physical_schema(self, table: TableInput) -> pa.Schema:
         """The schema of the data itself; every column of a CSV file is text. Errors: E030, E033, E080, E084."""
+        if isinstance(table, StreamTable):
+            return table.schema
         return csv_schema(table) if isinstance(table, CsvTable) else arrow_data(table).schema
 
     def assess(self, table: TableInput, assertions: Sequence[Assertion], key: Sequence[str] = ()) -> Assessment:

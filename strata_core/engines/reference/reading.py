@@ -26,7 +26,7 @@ from ..inputs import (
     place_in_database,
     require_file,
 )
-from ..protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, TableInput
+from ..protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, StreamTable, TableInput
 from .casts import cast
 from .values import Value
 
@@ -51,11 +51,13 @@ def read_rows(table: TableInput, names: tuple[str, ...]) -> list[list[Value]]:
     return [list(row) for row in zip(*cells, strict=True)] if cells else [[] for _ in range(data.num_rows)]
 
 
-def arrow_data(table: ParquetTable | DuckDBTable | ArrowTable) -> pa.Table:
+def arrow_data(table: ParquetTable | DuckDBTable | ArrowTable | StreamTable) -> pa.Table:
     """The data as Arrow, with the types that it has."""
     match table:
         case ArrowTable():
             return table.data
+        case StreamTable():
+            return table.open().read_all()
         case ParquetTable():
             schema = parquet_schema(table)
             return pa.concat_tables([_parquet(path) for path in table.paths]) if table.paths else schema.empty_table()
