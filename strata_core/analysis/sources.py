@@ -26,6 +26,7 @@ NAMESPACES = ("ns", "dataset", "store")
 """Entries that name a source in the 0.1 surface and say nothing about its file."""
 BOUNDS = ("as_of", "valid_as_of", "available_as_of", "vintage")
 """What a clause may ask of the three clocks of a table of the store (Seed 1)."""
+VINTAGES = ("latest", "first")
 OPTIONS: dict[ResourceKind, tuple[str, ...]] = {
     "csv": ("null_text",),
     "parquet": (),
@@ -109,13 +110,32 @@ def _check_options(kind: ResourceKind, written: Sequence[ast.Entry], report: Rep
         key = entry.key.text
         if key in OPTIONS[kind] and not isinstance(values.get(key), str):
             text = "…" if values.get(key) is None else str(values[key]).lower()
+            text = "2014-05-01" if key in BOUNDS else text
             report(Diagnostic("E070", f"`{key}` takes text", entry.span, fix=f'write `{key}: "{text}"`'))
+        elif kind == "table" and key in BOUNDS:
+            _check_bound(entry, str(values[key]), report)
         if key not in known and kind == "table":
             fix = did_you_mean(key, known, f"say where it is with {', '.join(f'`{k}:`' for k in FILE_KINDS)}")
             report(Diagnostic("E070", f"a source has no `{key}:`", entry.key.span, fix=fix))
         elif key not in known:
             fix = did_you_mean(key, OPTIONS[kind], f"it takes {', '.join((kind, *OPTIONS[kind]))}")
             report(Diagnostic("E070", f"`{kind}:` has no option `{key}`", entry.key.span, fix=fix))
+
+
+def _check_bound(entry: ast.Entry, text: str, report: Report) -> None:
+    """E070 for what is no instant, or no vintage."""
+    if entry.key.text == "vintage":
+        if text not in VINTAGES:
+            message, fix = f"there is no vintage `{text}`", did_you_mean(text, VINTAGES, "take `latest` or `first`")
+            report(Diagnostic("E070", message, entry.span, fix=fix))
+        return
+    from ..instants import ACCEPTED, bound  # few projects read such tables, and time zones take time to load
+
+    try:
+        bound(text)
+    except ValueError as fault:
+        why = str(fault).removesuffix(f": give {ACCEPTED}")
+        report(Diagnostic("E070", f"`{entry.key.text}`: {why}", entry.span, fix=f"give {ACCEPTED}"))
 
 
 def entries(written: Sequence[ast.Entry]) -> dict[str, OptionValue]:

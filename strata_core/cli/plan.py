@@ -12,7 +12,7 @@ import click
 from ..diagnostics.listing import listed
 from ..planning.plan import Plan
 from ..planning.project import Project, compile_sound
-from .exits import CLEAN, FINDINGS, exit_code
+from .exits import FINDINGS, exit_code
 from .progress import Progress
 from .report import (
     colored,
@@ -71,9 +71,12 @@ def plan_command(
     else:
         for line in lines(plan, forecasts):
             click.echo(line, color=colored())
-    if found := [*missing, *plan.conflicts]:
+    lints = workspace.lints({name for planned in plan.models for name in planned.inputs})
+    if found := [*missing, *plan.conflicts, *lints]:
         tell(found, project.line_source)
-    return exit_code(missing) if missing else FINDINGS if plan.conflicts else CLEAN
+    if missing:
+        return exit_code(missing)
+    return FINDINGS if plan.conflicts else exit_code(lints)
 
 
 def as_json(plan: Plan, forecasts: Mapping[str, Forecast]) -> dict[str, object]:

@@ -145,6 +145,7 @@ CODES = MappingProxyType(
         "W013": "money as a float",
         "W014": "hidden column is not used",
         "W015": "rows without a key match each other",
+        "W016": "vintages are read without a bound",
         "W030": "lineage of a dbt model is not known whole",
         "W090": "allowance of no use",
         # W1xx contracts

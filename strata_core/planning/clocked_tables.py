@@ -8,13 +8,14 @@ others is hidden from models as well.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ..analysis.compiled import Resource, Source
 from ..analysis.sources import BOUNDS
-from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics import Diagnostic, Severity, StrataError
 from ..engines.protocol import StreamTable
 from ..folder_names import names_a_folder
 from ..frozen import dataclass
@@ -83,8 +84,24 @@ def clocked_table(table: Table, source: Source, resource: Resource, project: str
     schema = _plain_schema(read)
     rows = StreamTable(partial(_plain, read, schema), schema, source.columns, f"the table `{table.name}` of the store")
     landed = landed_at(read)
-    unbounded = read.declared.available_time is not None and not bounds.keys() & {"as_of", "available_as_of"}
-    return ClockedTable(rows, identity(table, read), None if landed is None else moment(landed), unbounded)
+    asked = bounds.keys() & {"as_of", "available_as_of"} or bounds.get("vintage") == "first"
+    unbounded = read.declared.available_time is not None and not asked
+    with _reading(table.name):
+        digest = identity(table, read)
+    return ClockedTable(rows, digest, None if landed is None else moment(landed), unbounded)
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """E094 for a part of the table `name` that is damaged, or that was collected since."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as fault:
+        message = f"a part of the table `{name}` cannot be read: {str(fault).splitlines()[0]}"
+        fix = f"run `strata store verify {name}`, and plan anew where a collection came between"
+        raise StrataError(Diagnostic("E094", message, fix=fix)) from None
 
 
 def _plain_schema(read: Read) -> pa.Schema:
@@ -104,9 +121,10 @@ def _plain(read: Read, schema: pa.Schema) -> pa.RecordBatchReader:
     import pyarrow as pa
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for batch in read.reader():
-            columns = [_as(column, f.type) for column, f in zip(batch.columns, schema, strict=True)]
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        with _reading(read.declared.name):
+            for batch in read.reader():
+                columns = [_as(column, f.type) for column, f in zip(batch.columns, schema, strict=True)]
+                yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
     return pa.RecordBatchReader.from_batches(schema, batches())
 
@@ -121,3 +139,19 @@ def _as(column: pa.Array, type_: pa.DataType) -> pa.Array:
     if column.type.unit != type_.unit:
         column = pc.floor_temporal(column, unit="microsecond").cast(pa.timestamp("us", column.type.tz))
     return column.view(type_)
+
+
+def unbounded_reads(sources: Mapping[str, Source], clocked: Mapping[str, ClockedTable]) -> tuple[Diagnostic, ...]:
+    """W016 for each source that reads the vintages of a table as they are known today."""
+    fix = 'say which are meant: `available_as_of: "2014-06-01"` for what was known by then, or `as_of:`'
+    return tuple(
+        Diagnostic(
+            "W016",
+            f"`{name}` reads {clocked[name].table.place} as it is known today: what was restated since looks ahead",
+            source.span,
+            Severity.WARNING,
+            fix=fix,
+        )
+        for name, source in sources.items()
+        if name in clocked and clocked[name].unbounded
+    )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 LINTS = tuple(code for code in CODES if code.startswith("W"))
 SEVERITIES = ("off", "warning", "error")
 IN_VAIN = "W090"
+OF_PLAN = frozenset({"W016"})
+"""Lints that are told by the plan, which has the store at hand: a check cannot know that nothing is to be allowed."""
 
 _MENTION = re.compile(rb"strata:\s*allow")
 _ALLOW = re.compile(r"strata:\s*allow\s+(?P<code>\w+)(?P<because>\s+because\s+\S)?")
@@ -56,9 +58,21 @@ def ruled(found: Sequence[Diagnostic], files: Sequence[SourceText], lint: Mappin
     allowances = [allowance for file in files for allowance in _allowances(file)]
     kept = [d for d in found if not any(allowance.covers(d) for allowance in allowances)]
     if not has_errors(kept):
-        kept += [_in_vain(a) for a in allowances if not any(a.covers(d) for d in found)]
-    weighed = [replace(d, severity=_severity(d, lint)) for d in kept if lint.get(d.code) != "off"]
-    return in_order(weighed)
+        told = (a for a in allowances if not (a.reasoned and a.code in OF_PLAN))
+        kept += [_in_vain(a) for a in told if not any(a.covers(d) for d in found)]
+    return _weighed(kept, lint)
+
+
+def ruled_of_plan(
+    found: Sequence[Diagnostic], files: Sequence[SourceText], lint: Mapping[str, str]
+) -> tuple[Diagnostic, ...]:
+    """As `ruled`, of lints that the plan tells; about allowances nothing is said."""
+    allowances = [allowance for file in files for allowance in _allowances(file)] if found else []
+    return _weighed([d for d in found if not any(allowance.covers(d) for allowance in allowances)], lint)
+
+
+def _weighed(found: Sequence[Diagnostic], lint: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    return in_order([replace(d, severity=_severity(d, lint)) for d in found if lint.get(d.code) != "off"])
 
 
 def _severity(finding: Diagnostic, lint: Mapping[str, str]) -> Severity:

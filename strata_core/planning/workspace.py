@@ -7,13 +7,15 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledProject
-from ..diagnostics import StrataError
+from ..diagnostics import Diagnostic, StrataError
 from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion
 from ..store.store import Store
 from .catalog import read_catalog, register, removed_tables
+from .clocked_tables import unbounded_reads
 from .consumers import Approval, Breaks, breaking_changes, judged
 from .fingerprints import kept_fingerprints
+from .lints import ruled_of_plan
 from .plan import Plan, make_plan
 from .project import Project, compile_
 from .provenance import applied
@@ -78,6 +80,12 @@ class Workspace:
         breaking = breaking_changes(name, self.compiled, prints, catalog, publishing)
         breaks = judged(name, breaking, approvals(), self.compiled) if breaking else Breaks((), ())
         return replace(plan, removed=removed, conflicts=breaks.diagnostics, approved=breaks.approved, catalog=catalog)
+
+    def lints(self, names: Collection[str]) -> tuple[Diagnostic, ...]:
+        """The lints that only a plan can tell (W016), of the sources `names`, as the project wants them."""
+        clocked = {name: c for name, s in self.sources.items() if name in names and (c := s.clocked) is not None}
+        found = unbounded_reads(self.compiled.sources, clocked)
+        return ruled_of_plan(found, self.project.files, self.project.config.lint)
 
     def register(self, version: EnvironmentVersion, plan: Plan) -> None:
         """Keep in the catalog what the project has in `version`, and the approvals that `plan` rested on."""

@@ -6,6 +6,7 @@ import datetime
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.engines.duckdb.engine import DuckDBEngine
-from strata_core.engines.protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, TableInput
+from strata_core.engines.protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, StreamTable, TableInput
 from strata_core.relation.build import scan
 from strata_core.relation.schema import Column
 from strata_core.types import INT64, STRING, Inferred, parse_type
@@ -207,7 +208,8 @@ def test_names_are_data(tmp_path: Path) -> None:
     pq.write_table(data, path)
     declared = columns(**dict.fromkeys(NAMES, "int64"))
     expected = [{name: i for i, name in enumerate(NAMES)}]
-    for table in (ParquetTable((path,), declared), ArrowTable(data, declared)):
+    stream = StreamTable(data.to_reader, data.schema, declared, "a stream")
+    for table in (ParquetTable((path,), declared), ArrowTable(data, declared), stream):
         for name in ('t"; drop table x; --', "select", "step_1", "漢字"):
             rows = ENGINE.execute(scan(name, declared), {name: table}).read_all()
             assert rows.schema.names == list(NAMES)
@@ -271,3 +273,47 @@ print(rows + sum(batch.num_rows for batch in reader))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "122880 True\n400000\n"
     assert not (tmp_path / "spill").exists()
+
+
+def test_a_stream_is_opened_anew_for_each_scan_and_read_as_its_rows_are_taken() -> None:
+    taken: list[int] = []
+    schema = pa.schema([("n", pa.int64())])
+
+    def rows() -> pa.RecordBatchReader:
+        taken.append(0)
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for i in range(300):
+                taken[-1] += 1
+                yield pa.record_batch([pa.array([i] * 20_000)], schema=schema)
+
+        return pa.RecordBatchReader.from_batches(schema, batches())
+
+    table = StreamTable(rows, schema, columns(n="int64"), "numbers")
+    for _ in range(2):
+        reader = ENGINE.execute(scan("t", table.columns), {"t": table})
+        read = reader.read_next_batch().num_rows
+        assert taken[-1] < 150
+        assert read + sum(batch.num_rows for batch in reader) == 6_000_000
+    assert taken == [300, 300]
+
+
+def test_what_a_stream_lacks_and_its_own_faults_are_told_as_of_any_table() -> None:
+    data = pa.table({"n": ["text"]})
+    told = [refused(StreamTable(data.to_reader, data.schema, c, "numbers")) for c in (COLUMNS, columns(s="string"))]
+    assert [(d.code, d.message) for d in told] == [
+        ("E080", "column `n` is `string` in numbers, declared `int64`"),
+        ("E084", "numbers has no column `s`"),
+    ]
+    fault = Diagnostic("E094", "a part is gone")
+
+    def breaking() -> pa.RecordBatchReader:
+        def batches() -> Iterator[pa.RecordBatch]:
+            yield pa.record_batch([pa.array([1])], names=["n"])
+            raise StrataError(fault)
+
+        return pa.RecordBatchReader.from_batches(pa.schema([("n", pa.int64())]), batches())
+
+    table = StreamTable(breaking, pa.schema([("n", pa.int64())]), columns(n="int64"), "numbers")
+    assert refused(table) == fault
+    assert refused(table) == fault

@@ -1,4 +1,7 @@
-"""A stream of rows as DuckDB scans it: opened anew for each scan, and read as far as the query needs."""
+"""A stream of rows as DuckDB scans it: opened anew for each scan, and read while the query takes rows.
+
+DuckDB reads a stream to its end, also where a `take` needs its first rows only.
+"""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ... import instants
 from ..instant import spell
-from . import literals
 from .declaration import IMPUTED, RECONSTRUCTED, TableDeclaration
 from .errors import StoreError
 from .schema_merge import AVAILABLE
@@ -36,7 +36,7 @@ def resolve(batch: pa.RecordBatch, declared: TableDeclaration, run_id: str) -> p
         filled = given if available.lag is None else _filled(given, batch, declared)
     except (pa.ArrowInvalid, OverflowError, ValueError) as cause:
         message = f"table {declared.name}: {available.column} holds an instant that cannot be kept: {cause}"
-        fix = f"instants lie between {spell(literals.EARLIEST)} and {spell(literals.LATEST)}"
+        fix = f"instants lie between {spell(instants.EARLIEST)} and {spell(instants.LATEST)}"
         raise StoreError("StoreSchemaMismatch", declared.name, message, fix) from None
     if filled.null_count:
         message = f"table {declared.name}, run {run_id}: {filled.null_count} rows have no availability instant"
@@ -47,7 +47,7 @@ def resolve(batch: pa.RecordBatch, declared: TableDeclaration, run_id: str) -> p
     if available.lag is not None:
         columns[IMPUTED] = pc.is_null(given)
     if available.live_since is not None:
-        live = literals.instant(available.live_since, available.zone)
+        live = instants.instant(available.live_since, available.zone)
         columns[RECONSTRUCTED] = pc.less(filled.cast(pa.int64()), live)
     return pa.RecordBatch.from_pydict(columns)
 
@@ -71,7 +71,7 @@ def _next_days(dates: pa.Array, zone: str) -> pa.Array:
     """The start of the day after each date: one look into the zone's rules for each distinct date."""
     coded = dates.dictionary_encode()
     days = coded.dictionary.cast(pa.int32()).to_pylist()
-    starts = [literals.start_of_day(_EPOCH_DAY + datetime.timedelta(days=day + 1), zone) for day in days]
+    starts = [instants.start_of_day(_EPOCH_DAY + datetime.timedelta(days=day + 1), zone) for day in days]
     return pa.array(starts, pa.int64()).cast(AVAILABLE).take(coded.indices)
 
 
@@ -91,7 +91,7 @@ def _filled(given: pa.Array, batch: pa.RecordBatch, declared: TableDeclaration) 
         positions = pc.index_in(classes.cast(pa.string()), pa.array(list(lag.classes), pa.string()))
     else:
         positions = pa.nulls(batch.num_rows, pa.int32())
-    after = pa.array([literals.duration(text) for text in lag.classes.values()], pa.int64()).take(positions)
+    after = pa.array([instants.duration(text) for text in lag.classes.values()], pa.int64()).take(positions)
     return pc.coalesce(given, pc.add_checked(since.cast(pa.int64()), after).cast(AVAILABLE))
 
 

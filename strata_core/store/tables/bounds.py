@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ... import instants
+from ...instants import Bound, Literal
 from ..instant import Instant, spell
-from . import literals
 from .errors import StoreError
-from .literals import Bound, Literal
 
 if TYPE_CHECKING:
     from .declaration import TableDeclaration
@@ -78,11 +78,11 @@ def resolve(
 
 def _bound(table: str, name: str, literal: Literal | None, zone: str) -> Bound | None:
     try:
-        return None if literal is None else literals.bound(literal, zone)
+        return None if literal is None else instants.bound(literal, zone)
     except ValueError as cause:
-        why = str(cause).removesuffix(f": give {literals.ACCEPTED}")
+        why = str(cause).removesuffix(f": give {instants.ACCEPTED}")
         message = f"table {table}: {name}: {why}"
-        raise StoreError("StoreBoundInvalid", table, message, f"give {literals.ACCEPTED}") from None
+        raise StoreError("StoreBoundInvalid", table, message, f"give {instants.ACCEPTED}") from None
 
 
 def instant_of(table: str, name: str, literal: Literal) -> Instant:

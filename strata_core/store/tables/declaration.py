@@ -15,11 +15,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from ... import instants
 from ...contract.model import ContractError, Mask, MaskRule
 from ...folder_names import NAME_RULE, names_a_folder
 from ...types import TIMESTAMP, TypeSpellingError, parse_type
 from ..document import JSON
-from . import literals
 from .errors import StoreError
 
 INGESTED_AT = "_ingested_at"
@@ -49,20 +49,20 @@ def _orderable(name: str) -> str:
 
 
 def _duration(text: str) -> str:
-    literals.duration(text)
+    instants.duration(text)
     return text
 
 
 def _zone(name: str) -> str:
-    literals.zone_of(name)
+    instants.zone_of(name)
     return name
 
 
 def _instant(value: object) -> str:
     text = value.isoformat() if isinstance(value, datetime.date) else value
     if not isinstance(text, str):
-        raise ValueError(f"{value!r} is no instant: give {literals.ACCEPTED}")
-    literals.instant(text)
+        raise ValueError(f"{value!r} is no instant: give {instants.ACCEPTED}")
+    instants.instant(text)
     return text
 
 

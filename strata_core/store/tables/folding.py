@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from ... import instants
 from ...diagnostics import StrataError
 from .. import manifest
 from ..arrow_schema import fields_of
@@ -28,7 +29,7 @@ from ..instant import Instant
 from ..log import LogConflictError
 from ..manifest import Manifest
 from ..writer import Layout, Written, write_parts
-from . import literals, times
+from . import times
 from .declaration import INGESTED_AT, TableDeclaration
 from .entries import SnapshotCommit, TableEntry
 from .frontier import at_entry
@@ -145,7 +146,7 @@ def _young(
     retain = declared.retain_rows
     if retain is None or declared.order_by != INGESTED_AT or retain.column not in (*schema.names, INGESTED_AT):
         return marks
-    since = max(history.clock(), head.at) - literals.duration(retain.age)
+    since = max(history.clock(), head.at) - instants.duration(retain.age)
     batches = [batch.column(0) for piece in pieces for batch in piece.batches([retain.column], schema)]
     old = [times.before(column, since).to_numpy(zero_copy_only=False) for column in batches]
     young = ~np.concatenate(old) if old else np.zeros(0, dtype=bool)

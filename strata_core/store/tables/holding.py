@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
+from ...instants import Literal
 from ..instant import Instant
 from ..log import LogConflictError
 from .bounds import instant_of
@@ -16,7 +17,6 @@ from .entries import Commit, Hold, Holds, Pins, TableEntry
 from .errors import StoreError
 from .frontier import as_of
 from .history import History
-from .literals import Literal
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:=/-]{0,127}")
 

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ... import instants
 from ...analysis.expressions import Context, predicate
 from ...analysis.scope import Table, resolve, scope_of
 from ...diagnostics import Diagnostic
@@ -28,7 +29,7 @@ from ...relation.expressions import Call, Cast, ColumnRef, Expr, Literal, litera
 from ...relation.schema import Column
 from ...types import BOOL, DATE, FLOAT64, INT64, STRING, TIMESTAMP, Decimal, Inferred, ValueType
 from ...types.physical import arrow_type
-from . import literals, times
+from . import times
 from .errors import StoreError
 
 PRINCIPAL = "principal"
@@ -186,7 +187,7 @@ def _plain(column: pa.Array) -> pa.Array:
 
 def _constant(value: object, type_: ValueType) -> pa.Scalar:
     if type_ == TIMESTAMP:
-        return pa.scalar(None if value is None else literals.instant(_instant_literal(value)), pa.int64())
+        return pa.scalar(None if value is None else instants.instant(_instant_literal(value)), pa.int64())
     if value is None:
         return pa.scalar(None, pa.null()) if not _has_arrow(type_) else pa.scalar(None, arrow_type(type_))
     if type_ == DATE and isinstance(value, str):
@@ -198,7 +199,7 @@ def _constant(value: object, type_: ValueType) -> pa.Scalar:
     return pa.scalar(value, arrow_type(type_))
 
 
-def _instant_literal(value: object) -> literals.Literal:
+def _instant_literal(value: object) -> instants.Literal:
     assert isinstance(value, str | datetime.date)
     return value
 

@@ -16,8 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ... import instants
+from ...instants import Literal
 from ..instant import Instant
-from . import frontier, literals, times
+from . import frontier, times
 from .adjustment import Factors, factors_for
 from .bounds import Bounds, resolve
 from .declaration import BOOKKEEPING, TableDeclaration
@@ -27,7 +29,6 @@ from .errors import StoreError
 from .frontier import Frontier
 from .history import History
 from .holding import pinned as pinned_at
-from .literals import Literal
 from .pieces import BOOKKEEPING_SCHEMA, Piece, pieces_of
 from .predicates import Condition
 from .results import ResultCache
@@ -229,7 +230,7 @@ class Read:
                 times.covers(batch.column(valid.from_), None if to is None else batch.column(to), at)
             )
         if retain is not None:
-            since = self.now - literals.duration(retain.age)
+            since = self.now - instants.duration(retain.age)
             yield lambda batch: batch.filter(pc.invert(times.before(batch.column(retain.column), since)))
 
     def _stream(self, names: list[str], steps: tuple[Step, ...]) -> Iterator[pa.RecordBatch]:

@@ -11,13 +11,13 @@ from .entries import TableEntry
 from .history import History
 
 if TYPE_CHECKING:  # reads and landings load pyarrow and polars; a listing does not
+    from ...instants import Literal
     from .collecting import Collection
     from .declaration import TableDeclaration
     from .enforcement import Principal
     from .entries import Hold
     from .folding import Snapshot
     from .landing import Run
-    from .literals import Literal
     from .reading import Read
     from .results import ResultCache
     from .verifying import Verified

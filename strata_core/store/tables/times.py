@@ -7,8 +7,8 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ... import instants
 from ..instant import Instant
-from . import literals
 
 PER_UNIT = MappingProxyType({"ms": 1_000_000, "us": 1_000, "ns": 1})
 """Nanoseconds of each unit that the store keeps."""
@@ -36,6 +36,6 @@ def nanoseconds(column: pa.Array) -> pa.Array:
     raw = column.cast(pa.int64())
     if per == 1:
         return raw
-    lowest, highest = pa.scalar(literals.EARLIEST // per), pa.scalar(literals.LATEST // per)
+    lowest, highest = pa.scalar(instants.EARLIEST // per), pa.scalar(instants.LATEST // per)
     inside = pc.max_element_wise(pc.min_element_wise(raw, highest, skip_nulls=False), lowest, skip_nulls=False)
     return pc.multiply(inside, per)

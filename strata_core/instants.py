@@ -1,8 +1,8 @@
 """Instants, days and durations as people write them become nanoseconds, in the right zone.
 
-An instant carries nine fractional digits at most and an offset; without an offset it is wall-clock time in the
-zone asked for. A date alone is the whole day: as an upper bound, the start of the next day, exclusive (Seed 1
-*instant-comparison*).
+An instant carries nine fractional digits at most and an offset; without an offset it is wall-clock time in the zone
+asked for. Here it is an integer: nanoseconds since 1970-01-01T00:00:00Z. A date alone is the whole day: as an upper
+bound, the start of the next day, exclusive (Seed 1 *instant-comparison*).
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from zoneinfo import ZoneInfo
-
-from ..instant import Instant, spell
 
 Literal = str | int | datetime.date | datetime.datetime
 """RFC 3339 text, a date's text, a Python date or datetime, or nanoseconds since 1970 as an integer."""
@@ -39,17 +37,18 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 EARLIEST, LATEST = -(2**63) + 1, 2**63 - 1
 """The instants that 64 bits of nanoseconds hold: 1677-09-21 to 2262-04-11."""
+_SPELLED_EARLIEST, _SPELLED_LATEST = "1677-09-21T00:12:43.145224193Z", "2262-04-11T23:47:16.854775807Z"
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
     """An upper bound on a clock: instants up to `at`, without `at` itself where it is not `inclusive`."""
 
-    at: Instant
+    at: int
     inclusive: bool
 
     @property
-    def last(self) -> Instant:
+    def last(self) -> int:
         """The last instant within the bound: instants are whole nanoseconds."""
         return self.at if self.inclusive else self.at - 1
 
@@ -68,7 +67,7 @@ def bound(literal: Literal, zone: str = "UTC") -> Bound:
     return Bound(instant(literal, zone), True)
 
 
-def instant(literal: Literal, zone: str = "UTC") -> Instant:
+def instant(literal: Literal, zone: str = "UTC") -> int:
     """The instant that `literal` means; a date is the start of its day. `ValueError` for anything else.
 
     >>> instant("2014-05-01", "America/New_York") == instant("2014-05-01T04:00:00Z")
@@ -96,7 +95,7 @@ def instant(literal: Literal, zone: str = "UTC") -> Instant:
             raise ValueError(f"{literal!r} is no instant: give {ACCEPTED}")
 
 
-def start_of_day(day: datetime.date, zone: str) -> Instant:
+def start_of_day(day: datetime.date, zone: str) -> int:
     """The first instant of `day` in `zone`, also where midnight is skipped or comes twice.
 
     >>> start_of_day(datetime.date(2018, 11, 4), "America/Sao_Paulo") == instant("2018-11-04T03:00:00Z")
@@ -145,10 +144,10 @@ def _next_day(day: datetime.date) -> datetime.date:
     try:
         return day + _DAY
     except OverflowError:
-        raise ValueError(f"{day} has no next day: give an instant up to {spell(LATEST)}") from None
+        raise ValueError(f"{day} has no next day: give an instant up to {_SPELLED_LATEST}") from None
 
 
-def _of_datetime(value: datetime.datetime, zone: str) -> Instant:
+def _of_datetime(value: datetime.datetime, zone: str) -> int:
     """Where a wall-clock time comes twice, the first is meant; one that is skipped is the end of the gap."""
     aware = value if value.tzinfo is not None else _on_the_clock(value, zone_of(zone))
     return _within((aware - _EPOCH) // _MICROSECOND * 1_000, str(value))
@@ -171,7 +170,7 @@ def _on_the_clock(value: datetime.datetime, zone: ZoneInfo) -> datetime.datetime
     return there.replace(microsecond=0)
 
 
-def _within(instant_: int, written: str) -> Instant:
+def _within(instant_: int, written: str) -> int:
     if not EARLIEST <= instant_ <= LATEST:
-        raise ValueError(f"{written!r} is outside {spell(EARLIEST)} to {spell(LATEST)}")
+        raise ValueError(f"{written!r} is outside {_SPELLED_EARLIEST} to {_SPELLED_LATEST}")
     return instant_

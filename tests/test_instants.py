@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strata_core.instants import Bound, bound, duration, instant, start_of_day
 from strata_core.store.instant import spell
 from strata_core.store.tables.bounds import Bounds
-from strata_core.store.tables.literals import Bound, bound, duration, instant, start_of_day
 
 ZONES = [
     "UTC",
