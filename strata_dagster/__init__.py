@@ -10,6 +10,7 @@ The conventions are those of dagster-dbt (docs/dagster.md).
 """
 
 from .assets import strata_assets
+from .io_manager import StrataIOManager
 from .project import StrataProject
 from .resource import StrataResource, StrataRunConfig
 from .sources import observable_sources
@@ -17,6 +18,7 @@ from .translator import DagsterStrataTranslator
 
 __all__ = [
     "DagsterStrataTranslator",
+    "StrataIOManager",
     "StrataProject",
     "StrataResource",
     "StrataRunConfig",

@@ -34,7 +34,7 @@ from .expressions import CASTS
 from .occurrences import Kind as SymbolKind
 from .occurrences import Symbol
 from .scope_at import columns_of
-from .sources import FILE_KINDS, NAMESPACES, OPTIONS
+from .sources import BOUNDS, FILE_KINDS, NAMESPACES, OPTIONS, TABLE_KEYS
 
 SNIPPETS = {
     "aggregate": "aggregate { $0 }",
@@ -177,6 +177,8 @@ def _resource_keys(path: Path, names: Names) -> Iterator[Candidate]:
     given = {entry.key.text for entry in entries}
     kind = next((k for k in FILE_KINDS if k in given), None)
     keys = OPTIONS[kind] if kind is not None else (*FILE_KINDS, "table", *NAMESPACES)
+    if kind is None and given & {*TABLE_KEYS}:
+        keys = (*BOUNDS, *keys)
     for key in keys:
         if key not in given:
             yield Candidate(key, Sort.PROPERTY, key, snippet=f'{key}: "$0"', rank=LIKELY)

@@ -116,6 +116,10 @@ PLACES = {
     ],
     ("contract C { a: string mask: ‸", Sort.VALUE): ["hash", "null", "drop", "partial"],
     ("source s(‸", Sort.PROPERTY): ["csv", "parquet", "duckdb", "dbt", "table", "ns", "dataset", "store"],
+    ("source s(store: \"gdp\", ‸", Sort.PROPERTY): [
+        *("as_of", "valid_as_of", "available_as_of", "vintage", "csv", "parquet", "duckdb", "dbt", "table", "ns"),
+        "dataset",
+    ],
     ("source s(duckdb: \"f\", ‸", Sort.PROPERTY): ["table"],
     ("model m { own‸", Sort.PROPERTY): ["owner", "description", "label"],
     ("model m { ‸", Sort.KEYWORD): ["from"],

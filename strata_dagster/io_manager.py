@@ -1,0 +1,101 @@
+"""`StrataIOManager`: what assets in Python return lands in tables with three clocks, and is read from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dagster import ConfigurableIOManager, Failure, InputContext, MetadataValue, OutputContext
+from pydantic import Field
+
+from strata_core.diagnostics import StrataError
+from strata_core.digests import hexdigest
+from strata_core.store import Store, Table
+from strata_core.store.instant import moment
+
+from .project import findings
+
+if TYPE_CHECKING:  # loaded when a run begins
+    from strata_core.store.tables.reading import Read
+
+TABLE = "strata/table"
+"""Metadata of an asset: the table that it lands in, where that is not the asset's name."""
+MODE = "strata/mode"
+"""Metadata of an asset: `append` (the default) or `replace`."""
+BOUNDS = ("as_of", "valid_as_of", "available_as_of", "vintage", "pin")
+"""Metadata of an `AssetIn`: what is read of the table."""
+
+
+class StrataIOManager(ConfigurableIOManager):
+    """Lands what an asset returns in the declared table of its name, and reads from there what others take of it.
+
+    A step of a run lands once: tried again with the same rows it changes nothing, with other rows it fails. Inputs are
+    annotated with what they want: `pyarrow.Table` (also without an annotation), `pyarrow.RecordBatchReader`,
+    `polars.DataFrame` or `polars.LazyFrame`. Of a partitioned asset all partitions are read.
+    """
+
+    store: str = Field(description="The store's folder, `[store] root` of the project.")
+
+    def handle_output(self, context: OutputContext, obj: Any) -> None:
+        """Lands `obj`: an Arrow table, batch or reader, a polars frame, or paths of files."""
+        if obj is None:
+            return
+        given = context.definition_metadata
+        with _told(context.asset_key.to_user_string()):
+            table = self._table(context, given.get(TABLE))
+            run = table.land(obj, run_id=_run_id(context), mode=str(given.get(MODE, "append")))
+        context.add_output_metadata(
+            {
+                "table": table.name,
+                "dagster/row_count": run.rows,
+                "run": run.run_id,
+                "commit": run.commit_seq,
+                "ingested_at": MetadataValue.timestamp(moment(run.ingested_at)),
+                "repeated": run.repeated,
+            }
+        )
+
+    def load_input(self, context: InputContext) -> Any:
+        """The rows within the bounds that the input's metadata gives, as its annotation wants them."""
+        given = dict(context.definition_metadata or {})
+        upstream = context.upstream_output.definition_metadata if context.upstream_output is not None else {}
+        with _told(context.asset_key.to_user_string()):
+            bounds: dict[str, Any] = {name: given[name] for name in BOUNDS if name in given}
+            read = self._table(context, given.get(TABLE, upstream.get(TABLE))).read(**bounds)
+            if read.bounds is not None:
+                context.add_input_metadata({"bounds": MetadataValue.json(dict(read.bounds))})
+            return _wanted(read, context.dagster_type.typing_type)
+
+    def _table(self, context: InputContext | OutputContext, named: object) -> Table:
+        name = named if isinstance(named, str) else "_".join(context.asset_key.path)
+        return Store.open(Path(self.store), create=False).table(name)
+
+
+def _run_id(context: OutputContext) -> str:
+    """One for each asset, run and partition; keys of partitions may hold any character."""
+    parts = [*context.asset_key.path, *(context.asset_partition_keys if context.has_asset_partitions else ())]
+    return f"dagster-{context.run_id}-{hexdigest(*parts)[:16]}"
+
+
+def _wanted(read: Read, type_: object) -> Any:
+    import polars as pl
+    import pyarrow as pa
+
+    if type_ is pl.LazyFrame:
+        return read.lazy()
+    if type_ is pl.DataFrame:
+        return pl.DataFrame(read.arrow())
+    if type_ is pa.RecordBatchReader:
+        return read.reader()
+    return read.arrow()
+
+
+@contextmanager
+def _told(asset: str) -> Iterator[None]:
+    """A refusal of the store is a failure of the step, as text for people; trying it again would not help."""
+    try:
+        yield
+    except StrataError as error:
+        raise Failure(f"{asset}: {findings(error.diagnostics, None)}", allow_retries=False) from None
