@@ -80,7 +80,8 @@ def clocked_table(table: Table, source: Source, resource: Resource, project: str
         fix = f"land its rows: `strata store land {table.name} FILE`"
         raise StrataError(Diagnostic("E030", f"nothing has landed in the table `{table.name}`", fix=fix))
     known = {*whole.schema.names, *BOOKKEEPING}
-    read = whole.select([c.name for c in source.columns if c.name in known])
+    found = [c.name for c in source.columns if c.name in known]
+    read = whole.select(found) if found else whole  # that none is there is told by who looks for them
     schema = _plain_schema(read)
     rows = StreamTable(partial(_plain, read, schema), schema, source.columns, f"the table `{table.name}` of the store")
     landed = landed_at(read)

@@ -307,6 +307,18 @@ def test_columns_that_the_table_has_not_or_of_another_type_are_found_by_the_plan
     assert eco.statuses() == {"known": "violated"}
 
 
+def test_a_table_that_has_no_column_of_the_declaration(eco: Shop) -> None:
+    Store(eco.root / ".strata/store").declare(EVENTS)
+    table(eco, "events").land(pa.table({"at": pa.array([dt.datetime(2026, 1, 1)], pa.timestamp("us"))}))
+    eco.write("models/known.strata", NUMBERS % "")
+    workspace = eco.workspace()
+    (found,) = moved_sources(workspace, workspace.plan())
+    assert (found.code, found.fix) == ("E030", "its columns are at")
+    for engine in ("reference", "duckdb"):
+        eco.write("strata.toml", TOML % engine)
+        assert eco.statuses(engine=eco.workspace().engine()) == {"known": "violated"}
+
+
 def test_seed1_beneath_enforcement_models_see_what_the_store_shows_everybody(eco: Shop) -> None:
     masked = GDP.replace('"timestamp"', '"timestamp"\nvalue = { type = "float64", classification = "secret" }')
     Store(eco.root / ".strata/store").declare(masked)
