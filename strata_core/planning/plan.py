@@ -176,7 +176,7 @@ def _planned(
     elif (before := applied(name, live)) is None:
         causes.append(Cause(Reason.MISSING))  # the live artifact is gone or damaged
     else:
-        moving = tuple(u for u in inputs if u in planned and planned[u].unsettled)
+        moving = tuple(u for u in inputs if u in planned and _moving(planned[u], before, applied))
         moved = tuple(u for u in inputs if _changed(u, before, base, source_digests, applied, project))
         unsettled = bool(asked or moved or moving)
         if moved or moving or live.fingerprint != own.merkle:
@@ -190,6 +190,17 @@ def _planned(
         name, own, inputs, live, tuple(causes), unsettled, outlived, externs=project.models[name].externs
     )
     return replace(found, way=way_of(project.models[name], found, before, changed)) if causes else found
+
+
+def _moving(upstream: PlannedModel, before: Applied, applied: Callable[[str, Pointer], Applied | None]) -> bool:
+    """Whether only the rows that will be computed of `upstream` can tell that what was read of it is what it was.
+
+    Where it means something else, that is known before if it rests on the same data as it did: see `_changed`.
+    """
+    if upstream.unsettled or not upstream.stale or upstream.live is None:
+        return upstream.unsettled
+    live = applied(upstream.name, upstream.live)
+    return live is None or before.grounds.get(upstream.name) != live.ground
 
 
 def _causes(

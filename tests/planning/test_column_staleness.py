@@ -214,3 +214,22 @@ def test_what_was_published_apart_is_a_change_of_those_who_read_it(six):
     edit(six, "customers.csv", "a@x.es", "z@x.es")
     six.apply("enriched")
     assert six.reasons() == {"contacts": ["upstream change: enriched"]}
+
+
+def test_after_an_apply_nothing_is_stale_also_where_rows_that_came_in_another_order_are_sorted_otherwise(empty_shop):
+    shop = empty_shop("shop")
+    shop.write("strata.toml", '[engine]\nname = "reference"\n')
+    shop.write("orders.csv", "id,country,note\n1,ES,a\n2,MX,b\n")
+    models = """\
+source orders(csv: "orders.csv") { columns: { id: int64 nonnull, country: string, note: string } }
+model sold { from orders select { id, country } sort { id } }
+model ids { from sold select { id } }
+"""
+    shop.write("models/m.strata", models)
+    shop.apply()
+    shop.write("orders.csv", "id,country,note\n1,ES,c\n2,MX,b\n")
+    assert shop.statuses() == {"sold": "computed", "ids": "reused"}  # on other data, with the same rows
+    shop.edit("models/m.strata", "country } sort { id }", "country = lower(country) } sort { -id }")
+    assert shop.statuses() == {"sold": "computed", "ids": "computed"}
+    assert shop.plan().stale == ()
+    assert [r["id"] for r in shop.rows("ids")] == [1, 2]
