@@ -7,10 +7,8 @@ from pathlib import Path
 import click
 
 from ...contract_engine.pipeline import Setting, examine
-from ...diagnostics import Diagnostic, StrataError
-from ...diagnostics.suggest import did_you_mean
 from ..exits import CLEAN
-from .shared import exit_code, on_contracts, tell, write
+from .shared import exit_code, named, on_contracts, tell, write
 
 
 @click.command("export")
@@ -28,10 +26,7 @@ def export_command(setting: Setting, product: str, standard: str, standard_versi
     from ...contract_engine.yaml_dump import yaml_text
 
     checked = examine(setting)
-    candidate = checked.collated.by_id.get(product)
-    if candidate is None:
-        fix = did_you_mean(product, checked.collated.by_id, "`contract-engine discover` lists contracts")
-        raise StrataError(Diagnostic("E073", f"there is no product `{product}`", fix=fix))
+    (candidate,) = named(checked, [product])
     inputs = frozenset(candidate.inputs)
     blocking = [d for d in checked.diagnostics if d.blocks and d.span is not None and d.span.file in inputs]
     if blocking or not candidate.sound:

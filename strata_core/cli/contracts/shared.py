@@ -12,6 +12,7 @@ import click
 from ...contract_engine.candidate import Candidate
 from ...contract_engine.pipeline import Checked, open_setting
 from ...diagnostics import Diagnostic, StrataError
+from ...diagnostics.suggest import did_you_mean
 from ..exits import CLEAN, FINDINGS, USAGE
 from ..report import Lines, exchanged, piped, rendered
 
@@ -41,13 +42,26 @@ def on_contracts(verb: Callable[..., int]) -> Callable[..., int]:
     return run
 
 
+def named(checked: Checked, products: Iterable[str]) -> list[Candidate]:
+    """The candidates of products, all where none is named; raises E073 where there is none of a name."""
+    known = checked.collated.by_id
+    for product in products:
+        if product not in known:
+            raise StrataError(Diagnostic("E073", f"there is no product `{product}`", fix=_nearest(product, known)))
+    return [known[product] for product in products] or [*known.values()]
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    return did_you_mean(name, known, "`contract-engine discover` lists contracts")
+
+
 def chosen(checked: Checked, contract: Path | None) -> tuple[list[Candidate], list[Diagnostic]]:
     """The candidate of a contract (of all where none is named), and what blocks it; raises E073 where there is none."""
     root = checked.setting.root
     candidates = checked.collated.candidates
     found = [c for c in candidates if contract is None or (root / c.file).resolve() == contract.resolve()]
     if not found:
-        fix = "`contract-engine discover` lists contracts"
+        fix = _nearest(str(contract), [c.file for c in candidates])
         raise StrataError(Diagnostic("E073", f"`{contract}` is no contract of this project", fix=fix))
     inputs = frozenset(path for c in found for path in c.inputs)
     return found, [d for d in checked.diagnostics if d.blocks and (d.span is None or d.span.file in inputs)]

@@ -10,11 +10,10 @@ import click
 from ...contract_engine.candidate import Candidate
 from ...contract_engine.pipeline import Checked, Setting, examine, open_setting
 from ...diagnostics import Diagnostic, StrataError
-from ...diagnostics.suggest import did_you_mean
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
-from .shared import on_contracts
+from .shared import named, on_contracts
 
 TOKEN = "CONTRACT_ENGINE_TOKEN"
 
@@ -38,12 +37,7 @@ def suggest_command(
 ) -> int:
     """Propose what contracts lack, each product on a branch of its own; what is checked out is not touched."""
     checked = examine(setting)
-    known = checked.collated.by_id
-    for id_ in products:
-        if id_ not in known:
-            fix = did_you_mean(id_, known, "`contract-engine discover` lists contracts")
-            raise StrataError(Diagnostic("E073", f"there is no product `{id_}`", fix=fix))
-    chosen = [known[id_] for id_ in products] if products else list(known.values())
+    chosen = named(checked, products)
     if branch is not None and len(chosen) != 1:
         raise StrataError(Diagnostic("E073", "`--branch` is for one product", fix="name it with `--product`"))
     with Progress("making suggestions") as progress:

@@ -8,13 +8,11 @@ from collections.abc import Sequence
 import click
 
 from ...contract_engine.pipeline import Setting, examine
-from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.render import printable
-from ...diagnostics.suggest import did_you_mean
 from ..exits import CLEAN, FINDINGS
 from ..progress import Progress
 from ..report import format_option, plural
-from .shared import on_contracts
+from .shared import named, on_contracts
 
 
 @click.command("test")
@@ -33,12 +31,8 @@ def test_command(setting: Setting, products: Sequence[str], environment: str, fo
 
     with Progress("running tests", quiet=format_ != "text"):
         checked = examine(setting)
-        for id_ in products:
-            if id_ not in checked.collated.by_id:
-                fix = did_you_mean(id_, checked.collated.by_id, "`contract-engine discover` lists contracts")
-                raise StrataError(Diagnostic("E073", f"there is no product `{id_}`", fix=fix))
         tables = ReachableTables(setting.root, setting.config, environment)
-        seen = run_tests(checked, tables, moment(), set(products) or None).tests
+        seen = run_tests(checked, tables, moment(), {c.id for c in named(checked, products)}).tests
     severities = {(c.id, t.id): t.severity for c in checked.collated.candidates if c.sound for t in c.contract.tests}
     if format_ == "json":
         listed = [
