@@ -37,7 +37,7 @@ def lineage_command(
     with Progress("reading lineage", quiet=format_ == "json"):
         found = project_lineage(project, environment)
     graph, name = found.graph, found.project
-    start = find(graph, name, what) if what is not None else project_models(graph, name)
+    start = find(graph, name, what, found.broken) if what is not None else project_models(graph, name)
     asked_one = what is not None and len(start) == 1
     selection = select(graph, start, Way.UP if up else Way.DOWN, depth or (None if asked_one or not up else 1))
     match format_:

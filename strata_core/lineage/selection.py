@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 
 from ..diagnostics import Diagnostic, StrataError
@@ -62,10 +62,11 @@ def select(graph: LineageGraph, start: Iterable[ColumnId], way: Way, depth: int 
     return Selection(graph, way, start, values, tuple(e for t in tables for e in graph.shapers.get(t, ())))
 
 
-def find(graph: LineageGraph, project: str, text: str) -> tuple[ColumnId, ...]:
+def find(graph: LineageGraph, project: str, text: str, broken: Collection[str] = ()) -> tuple[ColumnId, ...]:
     """The columns that `text` means: `TABLE` all of its columns, `TABLE.COLUMN` one.
 
-    A table of another project is `PROJECT:TABLE`, one of dbt `dbt:TABLE`. Raises `StrataError` E027 or E021.
+    A table of another project is `PROJECT:TABLE`, one of dbt `dbt:TABLE`. `broken` are the project's models that are
+    not in the graph, for they have errors. Raises `StrataError` E027 or E021.
     """
     owner, separator, rest = text.partition(":")
     if not separator:
@@ -82,6 +83,8 @@ def find(graph: LineageGraph, project: str, text: str) -> tuple[ColumnId, ...]:
     if not known:
         names = [t.name for t in graph.tables if t.project == owner]
         wanted = rest.rpartition(".")[0] or rest
+        if lost := next((one for one in (rest, wanted) if one in broken and owner == project), None):
+            raise StrataError(Diagnostic("E027", f"model `{lost}` has errors", fix="run `strata check` to see them"))
         fix = did_you_mean(wanted, names, f"known are {listed(sorted(names), 12) or 'none'}")
         raise StrataError(Diagnostic("E027", f"no model or source `{wanted}`", fix=fix))
     name, column = rest[: known[0]], rest[known[0] + 1 :]

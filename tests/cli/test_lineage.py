@@ -52,6 +52,10 @@ def test_models_with_errors_are_named_and_the_rest_is_shown(cli):
     assert ran.code == 0
     assert "sales.amount" in ran.out
     assert ran.err == "left out, for they have errors (`strata check`): totals\n"
+    for asked in ("totals", "totals.total"):
+        ran = cli("lineage", asked)
+        assert ran.code == 2
+        assert ran.err == "error[E027]: model `totals` has errors\n  = help: run `strata check` to see them\n\n"
 
 
 DBT = """\
