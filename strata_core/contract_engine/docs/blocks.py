@@ -80,6 +80,13 @@ class Table:
     rows: tuple[Row, ...]
 
 
+def compact(table: Table) -> Table:
+    """The table without columns in which no cell says anything."""
+    said = [n for n in range(len(table.head)) if any(row.cells[n] not in ((), ("",)) for row in table.rows)]
+    rows = tuple(Row(tuple(row.cells[n] for n in said), row.anchor) for row in table.rows)
+    return Table(table.caption, tuple(table.head[n] for n in said), rows)
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """Program text."""

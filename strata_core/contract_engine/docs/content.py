@@ -27,6 +27,7 @@ from .blocks import (
     Table,
     To,
     Tone,
+    compact,
 )
 from .documented import Documented
 from .drawing import drawing
@@ -109,7 +110,7 @@ def _semantics(product: Documented, _: Mapping[str, str]) -> Iterator[Block]:
         entities = tuple(
             Row(((e.name,), _joined(_columns(product, e.keys)), (e.description or "",))) for e in told.entities
         )
-        yield Table("Entities", ("entity", "keys", "description"), entities)
+        yield compact(Table("Entities", ("entity", "keys", "description"), entities))
     if told.measures:
         measures = tuple(
             Row(
@@ -123,7 +124,7 @@ def _semantics(product: Documented, _: Mapping[str, str]) -> Iterator[Block]:
             )
             for m in told.measures
         )
-        yield Table("Measures", ("measure", "column", "unit", "rolled up by", "description"), measures)
+        yield compact(Table("Measures", ("measure", "column", "unit", "rolled up by", "description"), measures))
 
 
 def _columns(product: Documented, references: tuple[str, ...]) -> Iterator[Inline]:
@@ -153,14 +154,14 @@ def _freshness(product: Documented, _: Mapping[str, str]) -> Iterator[Block]:
                 (
                     (Code(f.asset),),
                     (f.expected or "",),
-                    (f.latest or "not seen",),
+                    (_moment(f.latest) if f.latest else "not seen",),
                     (Mark(f.state, _AGES[f.state]),),
                     (f"{runs[f.asset].state}: {runs[f.asset].run_id}" if f.asset in runs else "",),
                 )
             )
             for f in view.freshness
         )
-        yield Table("Freshness", ("asset", "at most", "latest", "state", "latest run"), rows)
+        yield compact(Table("Freshness", ("asset", "at most", "latest", "state", "latest run"), rows))
     elif promised is None:
         yield Paragraph(("The contract promises nothing about how old the data may be.",))
 
@@ -211,10 +212,15 @@ def _outcome(status: TestStatus | None) -> Line:
     if status.offenders:
         said.append(f" {status.offenders} {'row' if status.offenders == 1 else 'rows'}")
     if status.at:
-        said.append(f" at {status.at}")
+        said.append(f" at {_moment(status.at)}")
     if status.message and status.outcome != "passed":
         said.append(f": {status.message}")
     return tuple(said)
+
+
+def _moment(instant: str) -> str:
+    """An instant of a view to the minute, for people."""
+    return f"{instant[:10]} {instant[11:16]} UTC"
 
 
 def _lineage(product: Documented, names: Mapping[str, str]) -> Iterator[Block]:
@@ -235,7 +241,7 @@ def _lineage(product: Documented, names: Mapping[str, str]) -> Iterator[Block]:
             )
             for e in view.lineage
         )
-        yield Table("Made of", ("made of", "of product", "into", "known by"), rows)
+        yield compact(Table("Made of", ("made of", "of product", "into", "known by"), rows))
     if product.readers:
         rows = tuple(
             Row(
@@ -290,7 +296,7 @@ def _agents(product: Documented, _: Mapping[str, str]) -> Iterator[Block]:
         )
         for p in permissions
     )
-    yield Table("Agent permissions", ("agent", "may", "on", "for", "within"), rows)
+    yield compact(Table("Agent permissions", ("agent", "may", "on", "for", "within"), rows))
 
 
 def _bounds(permission: AgentPermission) -> str:
@@ -325,7 +331,7 @@ def _versions(product: Documented, _: Mapping[str, str]) -> Iterator[Block]:
             for p in reversed(product.history)
         )
         head = ("version", "verdict", "promoted", "by", "commit", "what changed for readers")
-        yield Table("Versions", head, rows)
+        yield compact(Table("Versions", head, rows))
     yield from _compatibility(product.view.contract)
 
 

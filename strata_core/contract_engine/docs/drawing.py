@@ -52,14 +52,16 @@ def drawing(product: Documented, names: Mapping[str, str]) -> str:
     above = _boxes((e.product, e.upstream) for e in made)
     own = _Box(id_, names.get(id_, id_), tuple(a.id for a in product.view.contract.assets), None)
     refs = {a.ref or a.id: a.id for a in product.view.contract.assets}
-    below = _boxes((r.product, r.asset) for r in product.readers)
+    known = {r.product for r in product.readers if r.asset != "*"}
+    readers = [r for r in product.readers if r.asset != "*" or r.product not in known]
+    below = _boxes((r.product, r.asset) for r in readers)
     columns = [boxes for boxes in (above, [own], below) if boxes]
     width, height, placed, shapes = _laid_out(columns, names)
     edges = [
         ((e.product or e.upstream, e.upstream if e.product and e.upstream != e.product else "*"), (id_, e.asset))
         for e in made
     ]
-    edges += [((id_, refs.get(r.upstream, "*")), (r.product, r.asset)) for r in product.readers]
+    edges += [((id_, refs.get(r.upstream, "*")), (r.product, r.asset)) for r in readers]
     paths = "".join(_edge(placed[start], placed[end]) for start, end in dict.fromkeys(edges))
     label = html.escape(f"Lineage of {own.title}: {len(above)} sources, {len(below)} readers")
     return (
