@@ -107,6 +107,11 @@ def test_edits_leave_the_rest_of_the_text_as_it_is() -> None:
     ]
 
 
+def test_line_ends_stay() -> None:
+    text, _ = edited(CONTRACT.replace("\n", "\r\n"), [edit(("purpose",), "To bill.")])
+    assert text == (CONTRACT + "purpose: To bill.\n").replace("\n", "\r\n")
+
+
 def test_an_edit_that_is_overtaken_is_left_out() -> None:
     for one in (
         edit(("version",), "0.3.0", "0.2.0"),
@@ -232,6 +237,15 @@ def test_seed2_a_second_run_is_the_same_branch(shop: Path) -> None:
     committed(shop)
     assert suggest(shop)[2] == f"2 suggestions for shop.orders on {BRANCH}\n"
     assert git(shop, "rev-list", "--count", f"HEAD..{BRANCH}") == "1"
+
+
+def test_a_machine_without_an_identity_suggests_as_the_engine(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, "/dev/null")
+    for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL"):
+        monkeypatch.delenv(name, raising=False)
+    assert suggest(shop)[0] == 0
+    assert git(shop, "log", "-1", "--format=%an <%ae>", BRANCH) == "contract-engine <contract-engine@localhost>"
 
 
 def test_when_the_suggestions_are_taken_there_is_nothing_left(shop: Path) -> None:

@@ -63,7 +63,7 @@ def _suggest(
 
     setting = checked.setting
     branches.require_unprotected(name, setting.config.contract_engine.protected_branches)
-    text = (setting.root / candidate.file).read_text(encoding="utf-8")
+    text = (setting.root / candidate.file).read_bytes().decode()
     proposed = proposals(checked, candidate)
     changed, made = edited(text, [p.edit for p in proposed])
     if not made:

@@ -57,7 +57,7 @@ def suggest_on(
     with _worktree(root, start) as folder:
         inside = folder / root.resolve().relative_to(top.resolve())
         for path, text in changes.items():
-            (inside / path).write_text(text, encoding="utf-8")
+            (inside / path).write_bytes(text.encode())
         said = f"{message(inside).rstrip()}\n\n{TRAILER}\n"
         _git(inside, "add", "--", *changes)
         tree = _git(inside, "write-tree").strip()
@@ -65,7 +65,7 @@ def suggest_on(
             return Branch(name, before, False), said
         if before is not None:
             _require_ours(root, name, start, before)
-        commit = _git(inside, "commit-tree", tree, "-p", start, "-F", "-", given=said).strip()
+        commit = _git(inside, *_identity(root), "commit-tree", tree, "-p", start, "-F", "-", given=said).strip()
     # Created where it was not there, moved only from where it was seen: nothing that came in between is lost.
     _git(root, "update-ref", f"refs/heads/{name}", commit, before or "0" * 40)
     return Branch(name, commit, True), said
@@ -74,6 +74,13 @@ def suggest_on(
 def push(root: Path, remote: str, branch: str) -> None:
     """Push the branch; it replaces an older one there that nobody else pushed to. Raises `StrataError` E180."""
     _git(root, "push", "--force-with-lease", remote, f"refs/heads/{branch}:refs/heads/{branch}")
+
+
+def _identity(root: Path) -> tuple[str, ...]:
+    """Who commits: whom Git knows, else, as on a machine that builds, this program."""
+    if _run(root, "config", "user.email").stdout.strip():
+        return ()
+    return ("-c", "user.name=contract-engine", "-c", "user.email=contract-engine@localhost")
 
 
 def _same(root: Path, commit: str, tree: str, parent: str, message: str) -> bool:
@@ -119,6 +126,7 @@ def _git(root: Path, *arguments: str, given: str | None = None) -> str:
     done = _run(root, *arguments, given=given)
     if done.returncode != 0:
         said = next(iter(done.stderr.strip().splitlines()), "it says nothing").removeprefix("fatal: ")
-        message = f"`git {arguments[0]}` failed: {said}"
+        verb = next(a for n, a in enumerate(arguments) if a != "-c" and (n == 0 or arguments[n - 1] != "-c"))
+        message = f"`git {verb}` failed: {said}"
         raise StrataError(Diagnostic("E180", message, fix="suggestions are made inside a clone of the repository"))
     return done.stdout

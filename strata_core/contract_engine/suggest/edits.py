@@ -22,6 +22,9 @@ from ..candidate import SuggestedEdit
 def edited(text: str, edits: Iterable[SuggestedEdit]) -> tuple[str, tuple[SuggestedEdit, ...]]:
     """`text` with the edits, and those of them that could be made: where the text says by now what an edit would
     replace, or says something already where it would add, it is left alone."""
+    if "\r\n" in text:
+        changed, made = edited(text.replace("\r\n", "\n"), edits)
+        return (changed.replace("\n", "\r\n") if made else text), made
     plain = _written(text, ())[0]
     changed, made = _written(text, edits)
     if not made:
