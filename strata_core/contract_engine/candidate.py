@@ -23,6 +23,10 @@ class Tier(IntEnum):
     GENERATED = 3
 
 
+TIERS: Mapping[Tier, str] = {Tier.CANONICAL: "contract", Tier.FRAGMENT: "fragment", Tier.GENERATED: "tool"}
+"""What people are told that it is."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Provenance:
     """Where a value comes from. The order is the one in which sources count."""

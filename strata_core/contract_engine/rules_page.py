@@ -12,7 +12,7 @@ from typing import Any
 
 from ..contract.changes import ChangeRule
 from ..diagnostics.markdown import markdown_cell
-from .candidate import Tier
+from .candidate import TIERS, Tier
 from .compatibility.examples import EXAMPLES, Example
 from .compatibility.rules import ALL_RULES, PRODUCT_RULES
 from .documents import spell_path
@@ -26,7 +26,6 @@ _HEAD = """\
 Printed from the tables that the engine works by (`python -m strata_core.contract_engine.rules_page`); each line of the
 tables of changes is run as two tests, one that raises it and one that does not.
 """
-_TIERS = {Tier.CANONICAL: "contract", Tier.FRAGMENT: "fragment", Tier.GENERATED: "tool"}
 
 
 def page() -> str:
@@ -90,7 +89,7 @@ def _merging() -> Iterator[str]:
 
 
 def _fillers(rule: MergeRule) -> str:
-    return ", ".join(_TIERS[tier] for tier in rule.fill if tier is not Tier.CANONICAL) or "nobody"
+    return ", ".join(TIERS[tier] for tier in rule.fill if tier is not Tier.CANONICAL) or "nobody"
 
 
 def _layers() -> Iterator[str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from ..authored import AgentPermission, Asset, AuthoredContract, Custom, DbtTest, ExpectationTest, SqlTest, Test
-from ..candidate import Tier
+from ..candidate import TIERS, Tier
 from ..runtime_view import TestStatus
 from .blocks import (
     Block,
@@ -32,9 +32,9 @@ from .blocks import (
 from .documented import Documented
 from .drawing import drawing
 from .expectations import in_words
-from .schema import TIERS, anchor, schema, source
+from .schema import anchor, schema, source
 
-_STATES: Mapping[str, Tone] = {"healthy": "good", "degraded": "warn", "blocked": "bad"}
+STATES: Mapping[str, Tone] = {"healthy": "good", "degraded": "warn", "blocked": "bad"}
 _AGES: Mapping[str, Tone] = {"fresh": "good", "stale": "bad", "unknown": "soft"}
 _OUTCOMES: Mapping[str, Tone] = {"passed": "good", "failed": "bad", "error": "bad", "not_run": "soft"}
 _STATUS: Mapping[str, Tone] = {"active": "good", "deprecated": "warn", "retired": "bad"}
@@ -50,7 +50,7 @@ def page(product: Documented, names: Mapping[str, str]) -> Page:
         Mark(f"v{view.version}", "key", "version"),
         Mark(contract.layer, "plain", "layer"),
         Mark(contract.status, _STATUS.get(contract.status, "plain"), "status of the contract"),
-        Mark(view.status.state, _STATES[view.status.state], "state of the product"),
+        Mark(view.status.state, STATES[view.status.state], "state of the product"),
     ]
     if contract.governance and contract.governance.classification:
         marks.append(Mark(contract.governance.classification, "secret", "classification"))
@@ -73,7 +73,7 @@ def _overview(product: Documented, _: Mapping[str, str]) -> Iterator[Block]:
     if owner.approvers:
         rows.append(("Approvers", (", ".join(owner.approvers),)))
     rows.append(("Status", (Mark(contract.status, _STATUS.get(contract.status, "plain")),)))
-    yield Facts((*rows, ("State", (Mark(view.status.state, _STATES[view.status.state]),))))
+    yield Facts((*rows, ("State", (Mark(view.status.state, STATES[view.status.state]),))))
     if view.status.reasons:
         yield Listing(
             tuple(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ..authored import Asset, ColumnContract
-from ..candidate import Tier
+from ..candidate import TIERS, Tier
 from .blocks import Block, Code, Inline, Line, Listing, Mark, Paragraph, Part, Row, Table
 from .documented import Documented
 
-TIERS: Mapping[Tier, str] = {Tier.CANONICAL: "contract", Tier.FRAGMENT: "fragment", Tier.GENERATED: "tool"}
 _ORIGINS = 6
 """More origins than these are counted."""
 

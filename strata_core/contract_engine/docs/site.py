@@ -10,12 +10,13 @@ from itertools import chain
 from typing import Any
 
 from ...diagnostics.markdown import markdown_cell
+from ..candidate import TIERS
 from ..runtime_view import RuntimeView
-from .content import page
+from .content import STATES, page
 from .documented import Documented
 from .html import filled, page_html
 from .markdown import page_markdown
-from .schema import TIERS, anchor
+from .schema import anchor
 
 
 def site(products: Sequence[Documented]) -> Mapping[str, bytes]:
@@ -129,9 +130,6 @@ def _choices(name: str, values: Sequence[str]) -> str:
     )
 
 
-_TONES = {"healthy": "good", "degraded": "warn", "blocked": "bad"}
-
-
 def _card(view: RuntimeView) -> str:
     contract = view.contract
     assets = ", ".join(a.id for a in contract.assets)
@@ -142,7 +140,7 @@ def _card(view: RuntimeView) -> str:
         f'<p class="marks"><span class="mark key">v{escape(view.version)}</span>'
         f'<span class="mark plain">{escape(contract.layer)}</span>'
         f'<span class="mark plain">{escape(contract.status)}</span>'
-        f'<span class="mark {_TONES[view.status.state]}">{view.status.state}</span></p>{purpose}'
+        f'<span class="mark {STATES[view.status.state]}">{view.status.state}</span></p>{purpose}'
         f'<p class="about">{escape(assets)} · {escape(contract.owner.team)}</p><ul class="hits"></ul></li>'
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..inferred import Inferred
 from ..values import BOOL, FLOAT64, INT64, STRING, Array, Float64, Json, Map, Struct, Unknown
-from .maths import FLOAT, whole
+from .maths import FLOAT, float_of, whole
 from .shapes import WHOLE, always, misfit, takes, whole_constant
 from .signature import Argument, Example, Function, Kind, Resolution, Rule, SignatureError, arity
 
@@ -14,11 +14,6 @@ MOST_SEED = 2**63 - 1
 
 def _row(name: str, signature: str, rule: Rule, doc: str, *examples: Example) -> Function:
     return Function(name, Kind.SCALAR, "maths", signature, rule, doc, examples)
-
-
-def _float(name: str, doc: str, *examples: Example) -> Function:
-    signature = f"{name}(x: number) -> float64"
-    return _row(name, signature, takes(signature, (FLOAT,), always(FLOAT64)), doc, *examples)
 
 
 def _test(name: str, doc: str, *examples: Example) -> Function:
@@ -65,28 +60,32 @@ FLOATS = (
         Example("trunc(-2.5)", -2.0),
         Example("trunc(7)", 7),
     ),
-    _float(
+    float_of(
         "log2",
         "The logarithm to the base 2; as `ln` of zero and below.",
         Example("log2(8)", 3.0),
         Example("log2(1)", 0.0),
     ),
-    _float("sin", "The sine of an angle in radians.", Example("sin(0)", 0.0), Example("sin(1)", 0.8414709848078965)),
-    _float("cos", "The cosine of an angle in radians.", Example("cos(0)", 1.0), Example("cos(1)", 0.5403023058681398)),
-    _float("tan", "The tangent of an angle in radians.", Example("tan(0)", 0.0), Example("tan(1)", 1.5574077246549023)),
-    _float(
+    float_of("sin", "The sine of an angle in radians.", Example("sin(0)", 0.0), Example("sin(1)", 0.8414709848078965)),
+    float_of(
+        "cos", "The cosine of an angle in radians.", Example("cos(0)", 1.0), Example("cos(1)", 0.5403023058681398)
+    ),
+    float_of(
+        "tan", "The tangent of an angle in radians.", Example("tan(0)", 0.0), Example("tan(1)", 1.5574077246549023)
+    ),
+    float_of(
         "asin",
         "The angle in radians of a sine; NaN outside -1 to 1.",
         Example("asin(0)", 0.0),
         Example("asin(1)", 1.5707963267948966),
     ),
-    _float(
+    float_of(
         "acos",
         "The angle in radians of a cosine; NaN outside -1 to 1.",
         Example("acos(1)", 0.0),
         Example("acos(0)", 1.5707963267948966),
     ),
-    _float(
+    float_of(
         "atan", "The angle in radians of a tangent.", Example("atan(0)", 0.0), Example("atan(1)", 0.7853981633974483)
     ),
     _row(
@@ -97,8 +96,8 @@ FLOATS = (
         Example("atan2(0, 1)", 0.0),
         Example("atan2(1, 0)", 1.5707963267948966),
     ),
-    _float("degrees", "Radians in degrees.", Example("degrees(pi())", 180.0), Example("degrees(0)", 0.0)),
-    _float("radians", "Degrees in radians.", Example("radians(180)", 3.141592653589793), Example("radians(0)", 0.0)),
+    float_of("degrees", "Radians in degrees.", Example("degrees(pi())", 180.0), Example("degrees(0)", 0.0)),
+    float_of("radians", "Degrees in radians.", Example("radians(180)", 3.141592653589793), Example("radians(0)", 0.0)),
     _test(
         "is_nan",
         "Whether the number is NaN.",

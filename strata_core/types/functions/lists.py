@@ -6,19 +6,15 @@ from collections.abc import Callable
 
 from ..inferred import Inferred
 from ..values import BOOL, INT64, STRING, Array, Json, Map, String, Struct
-from .nested import ARRAY, with_element
+from .nested import ARRAY, row, with_element
 from .shapes import TEXT, WHOLE, Parameter, always, misfit, same_type, takes
-from .signature import Argument, Example, Function, Kind, Resolution, Rule, arity
+from .signature import Argument, Example, Function, Resolution, Rule, arity
 
 MAP = Parameter((Map,), "a map")
 INDEX_OF = "array_index_of(xs: array(T), x: T) -> int64"
 REMOVE = "array_remove(xs: array(T), x: T) -> array(T)"
 JOIN = "array_join(xs: array(string), separator: string) -> string"
 SLICE = "array_slice(xs: array(T), start: int64, count: int64) -> array(T)"
-
-
-def _row(name: str, family: str, signature: str, rule: Rule, doc: str, *examples: Example) -> Function:
-    return Function(name, Kind.SCALAR, family, signature, rule, doc, examples)
 
 
 def _of_simple(signature: str, result: Callable[[Array, Argument], Inferred]) -> Rule:
@@ -36,7 +32,7 @@ def _of_simple(signature: str, result: Callable[[Array, Argument], Inferred]) ->
 
 def _extreme(name: str, doc: str, *examples: Example) -> Function:
     signature = f"{name}(xs: array(T)) -> T"
-    return _row(
+    return row(
         name,
         "arrays",
         signature,
@@ -59,7 +55,7 @@ def _keys(arguments: tuple[Argument, ...]) -> Inferred:
 
 
 LISTS = (
-    _row(
+    row(
         "array_index_of",
         "arrays",
         INDEX_OF,
@@ -68,7 +64,7 @@ LISTS = (
         Example("array_index_of(list(5, 6, 6), 6)", 1),
         Example("array_index_of(list(5), 7)", None),
     ),
-    _row(
+    row(
         "array_remove",
         "arrays",
         REMOVE,
@@ -77,7 +73,7 @@ LISTS = (
         Example("array_remove(list(1, none, 2, 1), 1)", [None, 2]),
         Example('array_remove(list("a"), "b")', ["a"]),
     ),
-    _row(
+    row(
         "array_slice",
         "arrays",
         SLICE,
@@ -86,7 +82,7 @@ LISTS = (
         Example("array_slice(list(5, 6, 7), 1, 2)", [6, 7]),
         Example("array_slice(list(5, 6, 7), -1, 2)", [5]),
     ),
-    _row(
+    row(
         "array_reverse",
         "arrays",
         "array_reverse(xs: array(T)) -> array(T)",
@@ -95,7 +91,7 @@ LISTS = (
         Example("array_reverse(list(1, none, 2))", [2, None, 1]),
         Example('array_reverse(cast(none, "array(int64)"))', None),
     ),
-    _row(
+    row(
         "array_distinct",
         "arrays",
         "array_distinct(xs: array(T)) -> array(T nonnull)",
@@ -119,7 +115,7 @@ LISTS = (
         Example("array_max(list(2, none, 1))", 2),
         Example('array_max(list("b", "a"))', "b"),
     ),
-    _row(
+    row(
         "array_join",
         "arrays",
         JOIN,
@@ -128,7 +124,7 @@ LISTS = (
         Example('array_join(list("a", none, "b"), "-")', "a-b"),
         Example('array_join(list("a"), "-")', "a"),
     ),
-    _row(
+    row(
         "map_keys",
         "maps",
         "map_keys(entries: map(string, T)) -> array(string nonnull)",
@@ -137,7 +133,7 @@ LISTS = (
         Example('map_keys(map("b", 1, "a", 2))', ["a", "b"]),
         Example('map_keys(cast(none, "map(string, int64)"))', None),
     ),
-    _row(
+    row(
         "map_contains",
         "maps",
         "map_contains(entries: map(string, T), key: string) -> bool",
@@ -146,7 +142,7 @@ LISTS = (
         Example('map_contains(map("a", none, "b", 1), "a")', True),
         Example('map_contains(map("a", 1), "b")', False),
     ),
-    _row(
+    row(
         "map_size",
         "maps",
         "map_size(entries: map(string, T)) -> int64",

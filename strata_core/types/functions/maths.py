@@ -37,7 +37,8 @@ def _row(
     return Function(name, Kind.SCALAR, "maths", signature, rule, doc, examples, words or {})
 
 
-def _float(name: str, doc: str, *examples: Example) -> Function:
+def float_of(name: str, doc: str, *examples: Example) -> Function:
+    """A function of one number that gives a float64."""
     signature = f"{name}(x: number) -> float64"
     return _row(name, signature, takes(signature, (FLOAT,), always(FLOAT64)), doc, *examples)
 
@@ -162,15 +163,15 @@ MATHS = (
         Example("sign(-0.5)", -1),
         Example("sign(0)", 0),
     ),
-    _float("sqrt", "The square root; NaN of a negative number.", Example("sqrt(9)", 3.0), Example("sqrt(2.25)", 1.5)),
-    _float("exp", "e to the power of `x`.", Example("exp(0)", 1.0), Example('exp(cast(none, "int64"))', None)),
-    _float(
+    float_of("sqrt", "The square root; NaN of a negative number.", Example("sqrt(9)", 3.0), Example("sqrt(2.25)", 1.5)),
+    float_of("exp", "e to the power of `x`.", Example("exp(0)", 1.0), Example('exp(cast(none, "int64"))', None)),
+    float_of(
         "ln",
         "The natural logarithm; NaN of a negative number, negative infinity of zero.",
         Example("ln(1)", 0.0),
         Example('ln(cast(none, "int64"))', None),
     ),
-    _float(
+    float_of(
         "log10",
         "The decimal logarithm; NaN of a negative number, negative infinity of zero.",
         Example("log10(1000)", 3.0),

@@ -14,7 +14,8 @@ ARRAY = Parameter((Array,), "an array")
 DOCUMENT = Parameter((Json,), "json")
 
 
-def _row(name: str, family: str, signature: str, rule: Rule, doc: str, *examples: Example) -> Function:
+def row(name: str, family: str, signature: str, rule: Rule, doc: str, *examples: Example) -> Function:
+    """A row of the catalog: a scalar function."""
     return Function(name, Kind.SCALAR, family, signature, rule, doc, examples)
 
 
@@ -138,14 +139,14 @@ DOC = 'cast("{\\"a\\": 1.5, \\"b\\": [1], \\"c\\": null}", "json")'
 
 def _json(name: str, result: ValueType, doc: str, *examples: Example) -> Function:
     signature = f"{name}(document: json, key: string) -> {result}"
-    return _row(
+    return row(
         name, "json", signature, takes(signature, (DOCUMENT, TEXT), always(result, nullable=True)), doc, *examples
     )
 
 
 NESTED = (
     *(
-        _row(
+        row(
             name,
             "arrays",
             f"{name}(x: T, …) -> array(T)",
@@ -156,7 +157,7 @@ NESTED = (
         )
         for name in ("list", "array_construct")
     ),
-    _row(
+    row(
         "array_length",
         "arrays",
         "array_length(xs: array) -> int64",
@@ -165,7 +166,7 @@ NESTED = (
         Example("array_length(list(1, none))", 2),
         Example('array_length(cast(none, "array(int64)"))', None),
     ),
-    _row(
+    row(
         "array_get",
         "arrays",
         "array_get(xs: array(T), index: int64) -> T",
@@ -174,7 +175,7 @@ NESTED = (
         Example("array_get(list(5, 6), 1)", 6),
         Example("array_get(list(5, 6), 2)", None),
     ),
-    _row(
+    row(
         "array_contains",
         "arrays",
         CONTAINS,
@@ -183,7 +184,7 @@ NESTED = (
         Example("array_contains(list(1, none), 1)", True),
         Example("array_contains(list(1, none), 2)", False),
     ),
-    _row(
+    row(
         "array_concat",
         "arrays",
         "array_concat(xs: array(T), ys: array(T)) -> array(T)",
@@ -192,7 +193,7 @@ NESTED = (
         Example("array_concat(list(1), list(2))", [1, 2]),
         Example('array_concat(list(1), cast(none, "array(int64)"))', None),
     ),
-    _row(
+    row(
         "array_append",
         "arrays",
         APPEND,
@@ -201,7 +202,7 @@ NESTED = (
         Example("array_append(list(1), 2)", [1, 2]),
         Example("array_append(list(1), none)", [1, None]),
     ),
-    _row(
+    row(
         "array_prepend",
         "arrays",
         PREPEND,
@@ -210,7 +211,7 @@ NESTED = (
         Example("array_prepend(0, list(1))", [0, 1]),
         Example("array_prepend(none, list(1))", [None, 1]),
     ),
-    _row(
+    row(
         "array_sort",
         "arrays",
         SORT,
@@ -220,7 +221,7 @@ NESTED = (
         Example('array_sort(list("b", "a"))', ["a", "b"]),
     ),
     *(
-        _row(
+        row(
             name,
             "maps",
             f"{name}(key: string, value: T, …) -> map(string, T)",
@@ -231,7 +232,7 @@ NESTED = (
         )
         for name in ("map", "dict")
     ),
-    _row(
+    row(
         "map_get",
         "maps",
         "map_get(entries: map(string, T), key: string) -> T",
@@ -240,7 +241,7 @@ NESTED = (
         Example('map_get(map("a", 1), "a")', 1),
         Example('map_get(map("a", 1), "b")', None),
     ),
-    _row(
+    row(
         "struct",
         "structs",
         'struct("name", value, …) -> struct',
@@ -249,7 +250,7 @@ NESTED = (
         Example('struct_get(struct("a", 1, "b", "x"), "b")', "x"),
         Example('struct_get(struct("a", 1), "a")', 1),
     ),
-    _row(
+    row(
         "struct_get",
         "structs",
         'struct_get(record: struct, "name") -> the field\'s type',
@@ -272,7 +273,7 @@ NESTED = (
         Example(f'json_value({DOC}, "a")', "1.5"),
         Example(f'json_value({DOC}, "b")', None),
     ),
-    _row(
+    row(
         "json_is_null",
         "json",
         "json_is_null(document: json) -> bool",
