@@ -64,14 +64,16 @@ class ArrowTable:
 class StreamTable:
     """Rows that come as a stream of the schema `schema`, the same rows each time that `open` is called.
 
-    `place` says for people what they are. An engine's library passes a fault of the stream on as text: the engine
-    leaves the fault itself in `faults`, and raises it in the place of that text.
+    `place` says for people what they are; while `past` stays, rows are only added to those that came before. An
+    engine's library passes a fault of the stream on as text: the engine leaves the fault itself in `faults`, and raises
+    it in the place of that text.
     """
 
     open: Callable[[], pa.RecordBatchReader]
     schema: pa.Schema
     columns: tuple[Column, ...]
     place: str
+    past: str = ""
     faults: list[StrataError] = field(default_factory=list, compare=False, repr=False)
 
 

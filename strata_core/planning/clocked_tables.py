@@ -83,13 +83,14 @@ def clocked_table(table: Table, source: Source, resource: Resource, project: str
     found = [c.name for c in source.columns if c.name in known]
     read = whole.select(found) if found else whole  # that none is there is told by who looks for them
     schema = _plain_schema(read)
-    rows = StreamTable(partial(_plain, read, schema), schema, source.columns, f"the table `{table.name}` of the store")
+    with _reading(table.name):
+        decided = identity(table, read)
+    place = f"the table `{table.name}` of the store"
+    rows = StreamTable(partial(_plain, read, schema), schema, source.columns, place, decided.past)
     landed = landed_at(read)
     asked = bounds.keys() & {"as_of", "available_as_of"} or bounds.get("vintage") == "first"
     unbounded = read.declared.available_time is not None and not asked
-    with _reading(table.name):
-        digest = identity(table, read)
-    return ClockedTable(rows, digest, None if landed is None else moment(landed), unbounded)
+    return ClockedTable(rows, decided.rows, None if landed is None else moment(landed), unbounded)
 
 
 @contextmanager

@@ -39,7 +39,7 @@ class Watermark:
     """How far a table had come: its greatest cursor, spelled, and its rows that do not lie beyond it.
 
     `reading` is the part of its place that says which rows the same bytes are: the text that is null, the table of a
-    database.
+    database; of a stream, what decides the rows that came before.
     """
 
     greatest: str | None
@@ -114,13 +114,15 @@ def measured(
 
 
 def _reading(table: TableInput) -> str:
-    from ..engines.protocol import CsvTable, DuckDBTable  # with Arrow, which a plan does not load
+    from ..engines.protocol import CsvTable, DuckDBTable, StreamTable  # with Arrow, which a plan does not load
 
     match table:
         case CsvTable():
             return table.null or ""
         case DuckDBTable():
             return table.table
+        case StreamTable():
+            return table.past
         case _:
             return ""
 

@@ -82,6 +82,30 @@ column = "published"
 adjustment = { factor_table = "splits", factor_column = "factor", adjust_columns = ["close"] }
 """
 ACCEPTED = "give an instant such as 2014-05-01T09:30:00Z or a date such as 2014-05-01"
+TICKS = """
+[[pipeline.tables]]
+name = "ticks"
+%s
+[pipeline.tables.columns]
+at = "timestamp"
+seen = "timestamp"
+[pipeline.tables.available_time]
+column = "seen"
+"""
+ADDED = """\
+source ticks(store: "ticks"%s) {
+  columns: { id: int64 nonnull, at: timestamp nonnull },
+}
+contract Tick {
+  id: int64
+  at: timestamp
+}
+model known -> contract Tick {
+  from ticks
+  select { id, at }
+  incremental { strategy: append, cursor: at }
+}
+"""
 DAY = 86_400 * 10**9
 TOML = '[project]\nname = "eco"\n[engine]\nname = "%s"\n'
 
@@ -247,6 +271,41 @@ def test_seed1_adjustment_factors_that_land_make_the_readers_of_the_adjusted_tab
     assert eco.reasons() == {"known": ["data change: prices"]}
     eco.apply()
     assert eco.rows("known") == [{"close": pytest.approx(5.0)}]
+
+
+def ticks(*rows: tuple[int, int]) -> pa.Table:
+    at = pa.array([dt.datetime(2026, 1, day) for _, day in rows], pa.timestamp("us"))
+    return pa.table({"id": [id_ for id_, _ in rows], "at": at, "seen": at, "h": [str(row) for row in rows]})
+
+
+def way(shop: Shop) -> str:
+    return str(shop.result("known").way)
+
+
+def test_an_incremental_model_adds_the_rows_that_landed_in_a_table_without_a_key(eco: Shop) -> None:
+    Store(eco.root / ".strata/store").declare(TICKS % "")
+    eco.write("models/known.strata", ADDED % "")
+    table(eco, "ticks").land(ticks((1, 1), (2, 2)))
+    assert way(eco) == "full: there are no live rows yet"
+    table(eco, "ticks").land(ticks((3, 3)))
+    table(eco, "ticks").fold()
+    assert way(eco) == "incremental: rows of `ticks` with `at` beyond 2026-01-02 00:00:00"
+    assert [row["id"] for row in eco.rows("known")] == [1, 2, 3]
+    table(eco, "ticks").land(ticks((4, 1), (5, 2), (6, 3)), mode="replace")
+    assert way(eco) == "full: `ticks` is read otherwise than it was"
+    assert [row["id"] for row in eco.rows("known")] == [4, 5, 6]
+    eco.write("models/known.strata", ADDED % ', available_as_of: "2026-01-09"')
+    assert way(eco) == "full: `ticks` is read otherwise than it was"
+
+
+def test_an_incremental_model_of_a_table_whose_rows_are_restated_is_computed_in_full(eco: Shop) -> None:
+    Store(eco.root / ".strata/store").declare(TICKS % 'primary_key = ["id"]\ncontent_hash_column = "h"')
+    eco.write("models/known.strata", ADDED % "")
+    table(eco, "ticks").land(ticks((1, 1), (2, 2), (3, 5)))
+    eco.apply()
+    table(eco, "ticks").land(ticks((1, 3)))
+    assert way(eco) == "full: `ticks` is read otherwise than it was"
+    assert sorted((row["id"], row["at"].day) for row in eco.rows("known")) == [(1, 3), (2, 2), (3, 5)]
 
 
 def test_a_clock_that_the_table_has_not_is_told_at_the_declaration(eco: Shop) -> None:

@@ -8,39 +8,58 @@ under `retain_rows`, is told by the number of rows that are left: at one state, 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 from ...contract.model import MaskRule
 from ...digests import hexdigest
+from ...instants import Bound
 from ..instant import Instant
-from .entries import RunCommit, TableEntry
+from .declaration import TableDeclaration
+from .entries import NOTHING, RunCommit, TableEntry
 from .history import History
 from .reading import Read
 from .table import Table
 
 
-def identity(table: Table, read: Read) -> str:
-    """The digest of what decides the rows of `read`, which is one of `table`.
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The digests of a read: `rows` of what decides its rows, `past` of what decides those that were there before.
+
+    While `past` stays, rows are only added. The rows of a keyed table are restated by later ones, and under
+    `retain_rows` they leave: there `past` is `rows`.
+    """
+
+    rows: str
+    past: str
+
+
+def identity(table: Table, read: Read) -> Identity:
+    """What decides the rows of `read`, which is one of `table`.
 
     Under `retain_rows` the rows are counted, which reads them; otherwise only entries of the log are.
     """
-    asked, statement = read.asked, read.statement
+    asked, statement, declared = read.asked, read.statement, read.declared
     masks = read.enforcement.masks.values()
+    newest = _newest(read.history, read.entry, asked.as_of)
     parts = [
-        *_state(read.history, read.entry, asked.as_of.last if asked.as_of else None),
+        _declaration(declared),
         *(str(bound.last if bound else None) for bound in (asked.valid_as_of, asked.available_as_of)),
         statement.vintage,
         repr(statement.filter),
         repr(statement.principal),
         *(f"{f.name} {f.type}" for f in read.schema),
         read.enforcement.key().hex() if any(mask.rule is MaskRule.HASH for mask in masks) else "",
+        str(newest.newest.replace),
     ]
-    available = read.declared.available_time
+    available = declared.available_time
     if asked.available_as_of is not None and available is not None and available.adjustment is not None:
         factors = table.sibling(available.adjustment.factor_table).log
-        parts += _state(factors, factors.head(), asked.as_of.last if asked.as_of else None)
-    if read.declared.retain_rows is not None:
-        parts.append(str(sum(batch.num_rows for batch in read.reader())))
-    return hexdigest(*parts)
+        head = factors.head()
+        parts += [_declaration(factors.declared(head)), _told(_newest(factors, head, asked.as_of))]
+    left = [str(sum(b.num_rows for b in read.reader()))] if declared.retain_rows is not None else []
+    rows = hexdigest(*parts, _told(newest), *left)
+    only_added = not declared.primary_key and declared.retain_rows is None
+    return Identity(rows, hexdigest(*parts) if only_added else rows)
 
 
 def landed_at(read: Read) -> Instant | None:
@@ -49,14 +68,21 @@ def landed_at(read: Read) -> Instant | None:
     return read.history.entry(entry.newest.run).at if entry.newest.run else None
 
 
-def _state(history: History, head: TableEntry, as_of: Instant | None) -> tuple[str, str]:
-    """The declaration that reads go by, and the newest run at or before the bound that changed any row."""
-    declared = json.dumps(history.declared(head).document(), sort_keys=True, default=str)
-    number = (head if as_of is None else history.at(as_of, head)).newest.run
+def _declaration(declared: TableDeclaration) -> str:
+    return json.dumps(declared.document(), sort_keys=True)
+
+
+def _newest(history: History, head: TableEntry, as_of: Bound | None) -> TableEntry:
+    """The entry of the newest run at or before the bound that changed any row, `NOTHING` before the first."""
+    number = (head if as_of is None else history.at(as_of.last, head)).newest.run
     while number:
         entry = history.entry(number)
         assert isinstance(entry.commit, RunCommit)
         if entry.commit.rows or entry.commit.replaces:
-            return declared, f"{number} {entry.at} {entry.commit.run_id}"
+            return entry
         number = history.entry(number - 1).newest.run
-    return declared, ""
+    return NOTHING
+
+
+def _told(entry: TableEntry) -> str:
+    return f"{entry.number} {entry.at}"
