@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any
+import re
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import Any, Literal, overload
 
 from dagster import (
     AssetCheckSpec,
@@ -11,16 +13,15 @@ from dagster import (
     AssetsDefinition,
     AssetSpec,
     BackfillPolicy,
-    DagsterInvalidDefinitionError,
     RetryPolicy,
     multi_asset,
 )
 
 from strata_core.diagnostics import Span
-from strata_core.diagnostics.suggest import did_you_mean
 from strata_core.planning.config import CONFIG_NAME
 from strata_core.planning.outline import ModelOutline
 
+from .choosing import Choice, chosen_models
 from .project import StrataProject, quietly
 from .translator import MODEL, DagsterStrataTranslator, asset_keys
 
@@ -40,58 +41,100 @@ LIVE_DESCRIPTION = (
 )
 
 
+Body = Callable[..., Any]
+
+
+@overload
 def strata_assets(
     *,
     project: StrataProject,
     name: str | None = None,
-    select: Collection[str] | None = None,
-    exclude: Collection[str] = (),
+    select: Choice | None = None,
+    exclude: Choice = (),
     translator: DagsterStrataTranslator | None = None,
     retry_policy: RetryPolicy | None = None,
     op_tags: dict[str, Any] | None = None,
     pool: str | None = None,
-) -> Callable[[Callable[..., Any]], AssetsDefinition]:
+    op_per_model: Literal[False] = False,
+) -> Callable[[Body], AssetsDefinition]: ...
+
+
+@overload
+def strata_assets(
+    *,
+    project: StrataProject,
+    name: str | None = None,
+    select: Choice | None = None,
+    exclude: Choice = (),
+    translator: DagsterStrataTranslator | None = None,
+    retry_policy: RetryPolicy | None = None,
+    op_tags: dict[str, Any] | None = None,
+    pool: str | None = None,
+    op_per_model: Literal[True],
+) -> Callable[[Body], list[AssetsDefinition]]: ...
+
+
+def strata_assets(
+    *,
+    project: StrataProject,
+    name: str | None = None,
+    select: Choice | None = None,
+    exclude: Choice = (),
+    translator: DagsterStrataTranslator | None = None,
+    retry_policy: RetryPolicy | None = None,
+    op_tags: dict[str, Any] | None = None,
+    pool: str | None = None,
+    op_per_model: bool = False,
+) -> Callable[[Body], AssetsDefinition] | Callable[[Body], list[AssetsDefinition]]:
     """One op that applies the models of `project`, each with a blocking `write_pin` and a `last_known_good` check.
 
-    `select` and `exclude` are names of models (all, by default). `retry_policy` repeats what a repetition may
-    mend, such as a full disk; a violated contract is never tried again. Raises `DagsterInvalidDefinitionError`
-    where the project does not compile or a name is no model.
+    `select` and `exclude` name models as dbt does, or are Dagster's own selections (`choosing`). `op_per_model` makes
+    an op of each model, for runs in parallel and retries of one, and gives a list. `retry_policy` repeats what a
+    repetition may mend, such as a full disk; a violated contract is never tried again. Raises
+    `DagsterInvalidDefinitionError` where the project does not compile or a selection names nothing.
 
-        @strata_assets(project=project)
+        @strata_assets(project=project, select="+revenue,path:models/finance", exclude="tag:classification/pii")
         def models(context: AssetExecutionContext, strata: StrataResource):
             yield from strata.apply(context).stream()
     """
     specs = strata_asset_specs(project, translator or DagsterStrataTranslator(), select, exclude)
-    return multi_asset(
-        name=name,
-        specs=specs,
-        check_specs=[check for spec in specs for check in check_specs(spec.key)],
-        can_subset=True,
-        retry_policy=retry_policy,
-        op_tags={**(op_tags or {}), ON_ERROR: project.on_error},
-        pool=pool,
-        backfill_policy=BackfillPolicy.single_run(),
-    )
+
+    def one_op(name: str | None, specs: Sequence[AssetSpec]) -> Callable[[Body], AssetsDefinition]:
+        return multi_asset(
+            name=name,
+            specs=specs,
+            check_specs=[check for spec in specs for check in check_specs(spec.key)],
+            can_subset=True,
+            retry_policy=retry_policy,
+            op_tags={**(op_tags or {}), ON_ERROR: project.on_error},
+            pool=pool,
+            backfill_policy=BackfillPolicy.single_run(),
+        )
+
+    def ops(body: Body) -> list[AssetsDefinition]:
+        prefix = name or body.__name__
+        return [one_op(re.sub(r"[^A-Za-z0-9_]", "_", f"{prefix}__{s.metadata[MODEL]}"), [s])(body) for s in specs]
+
+    return ops if op_per_model else one_op(name, specs)
 
 
 def strata_asset_specs(
     project: StrataProject,
     translator: DagsterStrataTranslator,
-    select: Collection[str] | None = None,
-    exclude: Collection[str] = (),
+    select: Choice | None = None,
+    exclude: Choice = (),
 ) -> list[AssetSpec]:
     """The specs of the selected models, in topological order."""
-    models = project.outline.models
-    known = {*models, *project.outline.broken}
-    for asked in (*(select or ()), *exclude):
-        if asked not in known:
-            fix = did_you_mean(asked, known, f"models are {', '.join(sorted(known)[:8])}")
-            raise DagsterInvalidDefinitionError(f"E027: the project {project.name} has no model `{asked}`: {fix}")
+    found = project.outline
     keys = asset_keys(project, translator)
-    chosen = set(known if select is None else select) - set(exclude)
-    with quietly():
-        sound = [translator.get_asset_spec(project, model, keys) for name, model in models.items() if name in chosen]
-    return sound + [broken_spec(project, translator, name) for name in project.outline.broken if name in chosen]
+
+    def specs(names: Collection[str]) -> dict[str, AssetSpec]:
+        with quietly():
+            sound = {n: translator.get_asset_spec(project, m, keys) for n, m in found.models.items() if n in names}
+        return sound | {name: broken_spec(project, translator, name) for name in found.broken if name in names}
+
+    everything = partial(specs, {*found.models, *found.broken})
+    return list(specs(chosen_models(project, translator, everything, select, exclude)).values())
 
 
 def broken_spec(project: StrataProject, translator: DagsterStrataTranslator, name: str) -> AssetSpec:

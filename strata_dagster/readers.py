@@ -73,9 +73,10 @@ def _readers(
     context: AssetExecutionContext, published: Collection[str], selected: Mapping[str, AssetKey]
 ) -> dict[str, AssetKey]:
     specs = [s for s in context.assets_def.specs if s.metadata.get(MODEL) in published and READERS in s.metadata]
+    told_by_others = context.job_def.asset_layer.selected_asset_keys
     return {
         name: AssetKey.from_user_string(key)
         for spec in specs
         for name, key in spec.metadata[READERS].items()
-        if name not in selected
+        if name not in selected and AssetKey.from_user_string(key) not in told_by_others
     }
