@@ -10,6 +10,7 @@ The conventions are those of dagster-dbt (docs/dagster.md).
 """
 
 from .assets import strata_assets
+from .component import StrataProjectComponent
 from .io_manager import StrataIOManager
 from .project import StrataProject
 from .resource import StrataResource, StrataRunConfig
@@ -20,6 +21,7 @@ __all__ = [
     "DagsterStrataTranslator",
     "StrataIOManager",
     "StrataProject",
+    "StrataProjectComponent",
     "StrataResource",
     "StrataRunConfig",
     "observable_sources",

@@ -21,6 +21,7 @@ from strata_core.planning.project import Project, open_project
 
 LOG_WIDTH = 110
 OnError = Literal["fail", "check"]
+ON_ERRORS = ("fail", "check")
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,10 @@ class StrataProject:
 
     project_dir: str | os.PathLike[str]
     on_error: OnError = "fail"
+
+    def __post_init__(self) -> None:
+        if self.on_error not in ON_ERRORS:
+            raise DagsterInvalidDefinitionError(f"on_error is `fail` or `check`, not `{self.on_error}`")
 
     def prepare_if_dev(self) -> None:
         """Write the compiled manifest anew in `dagster dev`, where it is not current; elsewhere require one.

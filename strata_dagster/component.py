@@ -1,0 +1,146 @@
+"""`StrataProjectComponent`: a project as a component of a `dg` project, in YAML (`defs.yaml`)."""
+
+# Dagster compares the annotations of an op with types: they must not be text here.
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from dagster import (
+    AssetExecutionContext,
+    AssetKey,
+    AssetSpec,
+    Component,
+    ComponentLoadContext,
+    DagsterInvalidDefinitionError,
+    Definitions,
+    Resolvable,
+    Resolver,
+    with_resources,
+)
+from dagster.components import Scaffolder, ScaffoldRequest, scaffold_component, scaffold_with
+from dagster.components.resolved.core_models import OpSpec
+from dagster.components.utils.translation import TranslationFn, TranslationFnResolver
+from pydantic import BaseModel, Field
+
+from strata_core.planning.outline import ModelOutline
+
+from .assets import strata_assets
+from .project import OnError, StrataProject
+from .resource import StrataResource, StrataRunConfig
+from .sources import observable_sources
+from .translator import DagsterStrataTranslator
+
+Translation = Annotated[
+    TranslationFn[ModelOutline] | None,
+    TranslationFnResolver[ModelOutline](template_vars_for_translation_fn=lambda model: {"model": model}),
+]
+
+
+class ScaffoldParams(BaseModel):
+    """Options of `dg scaffold defs strata_dagster.StrataProjectComponent`."""
+
+    project_path: str = Field(default=".", description="The folder of strata.toml.")
+
+
+class StrataProjectScaffolder(Scaffolder[ScaffoldParams]):
+    """Writes a `defs.yaml` for a project that is there."""
+
+    @classmethod
+    def get_scaffold_params(cls) -> type[ScaffoldParams]:
+        """The options."""
+        return ScaffoldParams
+
+    def scaffold(self, request: ScaffoldRequest[ScaffoldParams]) -> None:
+        """Write it, with the path from the folder of the `dg` project."""
+        root = request.project_root or Path.cwd()
+        path = Path(os.path.relpath(request.params.project_path, root)).as_posix()
+        scaffold_component(request, {"project": "{{ project_root }}" + ("" if path == "." else f"/{path}")})
+
+
+@scaffold_with(StrataProjectScaffolder)
+@dataclass
+class StrataProjectComponent(Component, Resolvable):
+    """The models of a Strata project as assets, and the files that they read.
+
+    type: strata_dagster.StrataProjectComponent
+    attributes:
+      project: "{{ project_root }}/models"
+      select: "+revenue"
+      translation:
+        group_name: "{{ model.module }}"
+    """
+
+    project: Annotated[
+        str,
+        Resolver.default(
+            description="The folder of strata.toml; from the folder of defs.yaml where it is relative.",
+            examples=["{{ project_root }}/transform"],
+        ),
+    ]
+    environment: Annotated[str, Resolver.default(description="The environment that models are published in.")] = "prod"
+    select: Annotated[
+        str | None, Resolver.default(description="Models, in the syntax of dbt.", examples=["+revenue,path:models"])
+    ] = None
+    exclude: Annotated[str, Resolver.default(description="Models that are left out.", examples=["tag:nightly"])] = ""
+    op: Annotated[
+        OpSpec | None, Resolver.default(description="Name, tags and pool of the op.", examples=[{"name": "transform"}])
+    ] = None
+    op_per_model: Annotated[bool, Resolver.default(description="An op of each model, for runs in parallel.")] = False
+    on_error: Annotated[
+        OnError,
+        Resolver.default(description="`fail`: a project with errors does not load; `check`: its checks fail."),
+    ] = "fail"
+    prepare_if_dev: Annotated[
+        bool,
+        Resolver.default(
+            description="Write the compiled manifest in `dagster dev`, and require one elsewhere. `false` compiles "
+            "where there is none."
+        ),
+    ] = True
+    translation: Translation = field(default=None)
+
+    def __post_init__(self) -> None:
+        for name in ("op_per_model", "prepare_if_dev"):  # what a template gives is of no certain type
+            if not isinstance(value := getattr(self, name), bool):
+                raise DagsterInvalidDefinitionError(f"{name} is `true` or `false`, not `{value}`")
+
+    def build_defs(self, context: ComponentLoadContext) -> Definitions:
+        """The models and their sources; raises `DagsterInvalidDefinitionError` as `StrataProject` does."""
+        project = StrataProject(context.path / self.project, self.on_error)
+        if self.prepare_if_dev:
+            project.prepare_if_dev()
+        translator, resource = _Translated(self.translation), StrataResource(project, self.environment)
+        op = self.op or OpSpec()
+        name = op.name or project.name.replace("-", "_")
+        options: dict[str, Any] = {"name": name, "op_tags": op.tags, "pool": op.pool, "translator": translator}
+
+        def models(context: AssetExecutionContext, config: StrataRunConfig) -> Iterator[Any]:
+            yield from resource.apply(context, recompute=config.recompute).stream()
+
+        options |= {"project": project, "select": self.select, "exclude": self.exclude}
+        if self.op_per_model:
+            made = strata_assets(**options, op_per_model=True)(models)
+        else:
+            made = [strata_assets(**options, op_per_model=False)(models)]
+        sources = observable_sources(project=project, name=f"{name}_sources", translator=translator)
+        return Definitions(assets=[*made, *with_resources(sources, {"strata": resource})])
+
+
+class _Translated(DagsterStrataTranslator):
+    """The defaults, as `translation` of the YAML changes them: keys too, for whoever reads the model."""
+
+    def __init__(self, translation: TranslationFn[ModelOutline] | None) -> None:
+        super().__init__()
+        self._translation = translation
+
+    def get_asset_key(self, project: StrataProject, model: ModelOutline) -> AssetKey:
+        return self._translated(AssetSpec(super().get_asset_key(project, model)), model).key
+
+    def get_asset_spec(self, project: StrataProject, model: ModelOutline, keys: Mapping[str, AssetKey]) -> AssetSpec:
+        made = super().get_asset_spec(project, model, {**keys, model.name: super().get_asset_key(project, model)})
+        return self._translated(made, model)
+
+    def _translated(self, spec: AssetSpec, model: ModelOutline) -> AssetSpec:
+        return spec if self._translation is None else self._translation(spec, model)

@@ -1,0 +1,129 @@
+"""`StrataProjectComponent`: a project in the YAML of a `dg` project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import dagster as dg
+import pytest
+import yaml
+from dagster.components.core.component_tree import ComponentTreeException
+from dagster.components.testing import create_defs_folder_sandbox
+from pydantic import ValidationError
+
+from strata_dagster import StrataProjectComponent
+
+
+@pytest.fixture
+def sandbox(monkeypatch) -> Iterator[object]:
+    monkeypatch.setenv("DAGSTER_IS_DEV_CLI", "1")
+    with create_defs_folder_sandbox() as made:
+        yield made
+
+
+def loaded(sandbox, project, **attributes) -> dg.Definitions:
+    body = {
+        "type": "strata_dagster.StrataProjectComponent",
+        "attributes": {"project": str(project), **attributes},
+    }
+    path = sandbox.scaffold_component(StrataProjectComponent, "shop", defs_yaml_contents=body)
+    with sandbox.load_component_and_build_defs(path) as (component, defs):
+        assert isinstance(component, StrataProjectComponent)
+        return defs
+
+
+def whole(error: BaseException | None) -> str:
+    """What an error and those that it came from say."""
+    return f"{error}\n{whole(error.__cause__ or error.__context__)}" if error is not None else ""
+
+
+def keys(defs: dg.Definitions) -> set[str]:
+    return {s.key.to_user_string() for s in defs.resolve_all_asset_specs()}
+
+
+def test_a_project_is_its_assets_and_its_files_and_runs(shop, sandbox) -> None:
+    defs = loaded(sandbox, shop.root)
+    assert keys(defs) == {"paid", "by_country", "rate", "orders", "rates"}
+    assert (shop.root / ".strata/manifest.json").exists()  # `prepare_if_dev`
+    job = defs.resolve_implicit_global_asset_job_def()
+    assert job.execute_in_process(instance=shop.instance).success
+    assert len(shop.live("paid")) == 3
+
+
+def test_a_path_is_from_the_folder_of_the_yaml(shop, sandbox) -> None:
+    inside = sandbox.defs_folder_path / "shop/project"
+    inside.parent.mkdir(parents=True)
+    shop.root.rename(inside)
+    assert "paid" in keys(loaded(sandbox, "project"))
+
+
+def test_selection_op_and_environment(shop, sandbox) -> None:
+    defs = loaded(
+        sandbox,
+        shop.root,
+        select="+by_country",
+        exclude="paid",
+        environment="dev",
+        op={"name": "transform", "tags": {"team": "sales"}, "pool": "duckdb"},
+    )
+    models = defs.get_assets_def("by_country")
+    assert {k.to_user_string() for k in models.keys} == {"by_country"}
+    assert (models.op.name, models.op.tags["team"], models.op.pool) == ("transform", "sales", "duckdb")
+
+
+def test_an_op_of_each_model(shop, sandbox) -> None:
+    defs = loaded(sandbox, shop.root, op_per_model=True, op={"name": "shop"})
+    assert {defs.get_assets_def(name).op.name for name in ("paid", "rate")} == {"shop__paid", "shop__rate"}
+
+
+def test_translation_changes_keys_for_readers_too(shop, sandbox) -> None:
+    defs = loaded(
+        sandbox,
+        shop.root,
+        translation={
+            "key": "warehouse/{{ model.name }}",
+            "group_name": "all_{{ model.contract | lower }}",
+            "tags": {"module": "{{ model.module }}"},
+        },
+    )
+    assert {"warehouse/paid", "warehouse/by_country", "warehouse/rate", "orders"} <= keys(defs)
+    spec = next(s for s in defs.resolve_all_asset_specs() if s.key == dg.AssetKey(["warehouse", "by_country"]))
+    assert [d.asset_key for d in spec.deps] == [dg.AssetKey(["warehouse", "paid"])]
+    assert spec.group_name == "all_bycountry"
+    assert spec.tags["module"] == "sales.orders"
+    assert spec.code_version is not None
+    job = defs.resolve_implicit_global_asset_job_def()
+    assert job.execute_in_process(instance=shop.instance).success
+
+
+@pytest.mark.parametrize(
+    ("attributes", "told"),
+    [
+        ({"selekt": "paid"}, "selekt"),
+        ({"select": "payed"}, "did you mean `paid`"),
+        ({"on_error": "ignore"}, "on_error"),
+        ({"op_per_model": "perhaps"}, "op_per_model"),
+    ],
+)
+def test_what_the_yaml_says_wrongly_is_told(shop, sandbox, attributes, told) -> None:
+    with pytest.raises((ComponentTreeException, ValidationError)) as caught:
+        loaded(sandbox, shop.root, **attributes)
+    assert told in whole(caught.value)
+
+
+def test_a_deployment_without_manifest_does_not_load_unless_it_may_compile(shop, sandbox, monkeypatch) -> None:
+    monkeypatch.delenv("DAGSTER_IS_DEV_CLI")
+    with pytest.raises(ComponentTreeException) as caught:
+        loaded(sandbox, shop.root)
+    assert "E099" in whole(caught.value)
+    assert "paid" in keys(loaded(sandbox, shop.root, prepare_if_dev=False))
+
+
+def test_scaffolding_writes_the_path_of_the_project(shop, sandbox) -> None:
+    path = sandbox.scaffold_component(
+        StrataProjectComponent, "scaffolded", scaffold_params={"project_path": str(sandbox.project_root / "transform")}
+    )
+    assert yaml.safe_load((path / "defs.yaml").read_text()) == {
+        "type": "strata_dagster.component.StrataProjectComponent",
+        "attributes": {"project": "{{ project_root }}/transform"},
+    }
