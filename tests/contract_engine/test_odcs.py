@@ -476,6 +476,16 @@ def test_every_contract_survives_the_way_there_and_back(plain: dict[str, Any], v
     assert found == []
 
 
+def test_a_document_without_a_team_is_told() -> None:
+    bare = {"kind": "DataContract", "apiVersion": "v3.1.0", "id": "a.b", "version": "1.0.0", "schema": [{"name": "t"}]}
+    made, found = read(bare)
+    assert made is not None
+    assert (made.owner.team, made.status, made.name) == ("TODO", "draft", "a.b")
+    assert [(d.severity.value, d.message) for d in found] == [
+        ("warning", "the document names no team: `owner.team` is `TODO`")
+    ]
+
+
 def test_durations() -> None:
     assert [
         age_of(level)
