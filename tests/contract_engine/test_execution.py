@@ -223,6 +223,12 @@ HIDDEN = frozenset({"email"})
         ("with c as (select id from o) select * from c", ["id"], {"id"}),
         ("select columns('e.*') from o", ["email"], {"email"}),
         ("select count(*) as n from o", ["n"], set()),
+        ("select #2 as r from o", ["r"], {"r"}),
+        ("select t.email.x as z from o t", ["z"], {"z"}),
+        ("select v from o unpivot (v for n in (email))", ["v"], {"v"}),
+        ("select row(o.*) as r from o", ["r"], {"r"}),
+        ("select id, (select max(email) from o) as m from o", ["id", "m"], {"id", "m"}),
+        ("select x: email from o", ["x"], {"x"}),
     ],
 )
 def test_values_of_classified_columns_are_masked_by_whatever_name(

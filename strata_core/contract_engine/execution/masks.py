@@ -42,6 +42,8 @@ def _plain(tree: exp.Expr) -> bool:
         return False
     if any(alias.args.get("columns") for alias in tree.find_all(exp.TableAlias)):
         return False
+    if tree.find(exp.Pivot, exp.PositionalColumn, exp.Parameter, exp.Placeholder) is not None:
+        return False
     tables = {t.alias_or_name.casefold() for t in tree.find_all(exp.Table)}
     return not any(c.name.casefold() in tables for c in tree.find_all(exp.Column)) and not any(
         isinstance(f, exp.Anonymous | exp.Columns) for f in tree.find_all(exp.Func)
@@ -53,8 +55,9 @@ def _mentions(item: exp.Expr, names: Set[str], tree: exp.Select) -> bool:
     known = {i.alias.casefold(): i for i in tree.expressions if isinstance(i, exp.Alias)}
     waiting, seen = [item], set()
     while waiting:
-        for column in waiting.pop().find_all(exp.Column):
-            name = column.name.casefold()
+        # Every name counts: of a column, and of what a field is taken from.
+        for part in waiting.pop().find_all(exp.Identifier):
+            name = part.name.casefold()
             if name in names:
                 return True
             if name in known and name not in seen:
