@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from ..diagnostics import StrataError
 from ..planning.project import Project, compile_
 from .exits import CLEAN, exit_code
 from .report import environment_option, on_project, plural, tell
@@ -28,15 +27,12 @@ def compile_command(project: Project, model: str | None, environment: str, manif
 
 def _shown(project: Project, model: str, environment: str) -> int:
     from ..planning.compile import explain
-    from ..planning.plan import unknown_model
+    from ..planning.plan import sound_model
     from ..planning.workspace import open_workspace
 
     compiled = compile_(project)
-    if model in compiled.broken:
-        raise StrataError(*(d for d in compiled.diagnostics if d.blocks))
-    if model not in compiled.models:
-        raise StrataError(unknown_model(model, compiled))
-    click.echo(explain(open_workspace(project, environment, compiled, write=False), model))
+    name = sound_model(model, compiled).name
+    click.echo(explain(open_workspace(project, environment, compiled, write=False), name))
     return CLEAN
 
 

@@ -9,8 +9,7 @@ import click
 
 from ..analysis.compiled import CompiledModel, JoinExpectation
 from ..contract.authoring import Proof
-from ..diagnostics import StrataError
-from ..planning.plan import unknown_model
+from ..planning.plan import sound_model
 from ..planning.project import Project, compile_
 from .exits import CLEAN
 from .report import plural
@@ -21,12 +20,7 @@ MEASURED = "measured at the write pin: the keys do not prove it"
 
 def explain_model(project: Project, name: str, *, as_json: bool) -> int:
     """Print what holds up the promises of `name`. Raises its errors where it has some, E027 where there is none."""
-    compiled = compile_(project)
-    if name in compiled.broken:
-        raise StrataError(*(d for d in compiled.diagnostics if d.blocks))
-    if name not in compiled.models:
-        raise StrataError(unknown_model(name, compiled))
-    model = compiled.models[name]
+    model = sound_model(name, compile_(project))
     click.echo(json.dumps(_document(model), indent=2) if as_json else "\n".join(_lines(model)))
     return CLEAN
 

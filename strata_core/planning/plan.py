@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import StrEnum
 
-from ..analysis.compiled import CompiledProject
+from ..analysis.compiled import CompiledModel, CompiledProject
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.listing import listed
 from ..diagnostics.suggest import did_you_mean
@@ -264,6 +264,15 @@ def _ancestors(project: CompiledProject, wanted: set[str]) -> set[str]:
                 found.add(upstream)
                 stack.append(upstream)
     return found
+
+
+def sound_model(name: str, project: CompiledProject) -> CompiledModel:
+    """The model `name`; raises the project's errors where it has some, E027 where there is none."""
+    if name in project.broken:
+        raise StrataError(*(d for d in project.diagnostics if d.blocks))
+    if name not in project.models:
+        raise StrataError(unknown_model(name, project))
+    return project.models[name]
 
 
 def unknown_model(name: str, project: CompiledProject) -> Diagnostic:
