@@ -307,6 +307,7 @@ def _named(statements: Sequence[ast.Statement]) -> Named:
 
 
 def _items(statement: ast.Statement) -> Iterator[ast.Item | ast.Expr]:
+    """All that a statement reads columns in."""
     match statement:
         case ast.Filter():
             yield statement.condition

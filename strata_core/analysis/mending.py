@@ -53,14 +53,15 @@ class _Choice:
 def _choice(model: ast.Model, around: Surroundings) -> _Choice | None:
     taken = [*steps(model, replace(around, report=lambda _: None))]
     for step in reversed(taken):
-        items = _items(step.statement)
+        items = _outputs(step.statement)
         if items and step.before is not None:
             named = {_name(item): item for item in items if not isinstance(item, ast.Star)}
             return _Choice(step, named, step.before, taken[-1].after)
     return None
 
 
-def _items(statement: ast.Statement) -> tuple[ast.Item, ...]:
+def _outputs(statement: ast.Statement) -> tuple[ast.Item, ...]:
+    """What a statement chooses; nothing where it chooses no columns."""
     match statement:
         case ast.Select() | ast.Derive() | ast.Aggregate():
             return statement.items
@@ -122,5 +123,5 @@ def _readable(name: str, rows: Rows) -> Iterator[str]:
 
 
 def _added(title: str, text: str, choice: _Choice) -> Suggestion:
-    last = _items(choice.step.statement)[-1]
+    last = _outputs(choice.step.statement)[-1]
     return Suggestion(title, (Edit(last.span.end, f", {text}"),))

@@ -116,7 +116,7 @@ class _Tracing:
     def _scope(self, scope: Scope) -> dict[str, Found]:
         expression = scope.expression
         if isinstance(expression, exp.SetOperation):
-            return self._combined(scope, expression)
+            return self._combined(expression)
         if not isinstance(expression, exp.Select):
             # An unnest or a lateral: each of its columns comes from all that it reads, which decides about rows.
             read = self._read(scope, expression)
@@ -137,7 +137,7 @@ class _Tracing:
             self._edges |= _edges(outputs.values(), Role.GROUP)
         return outputs
 
-    def _combined(self, scope: Scope, expression: exp.SetOperation) -> dict[str, Found]:
+    def _combined(self, expression: exp.SetOperation) -> dict[str, Found]:
         """Columns by their place, under the names of the left side; of a difference the left side alone."""
         sides = [self._outputs.get(id(_inner(side)), {}) for side in (expression.left, expression.right)]
         left, right = ([*side.items()] for side in sides)
