@@ -119,3 +119,58 @@ def test_verify_names_what_is_damaged(shop):
     assert "error[E094]: part" in ran.out
     assert "gdp: 2 commits, 1 run, 0 snapshots, 1 part: 1 finding" in ran.out
     assert shop("store", "read", "gdp").code == 4
+
+
+@pytest.mark.parametrize(
+    ("clause", "shown"),
+    [
+        ('available_as_of: "2014-05-01"', ["17149.6"]),
+        ('available_as_of: "2014-06-01"', ["17101.3"]),
+        ('available_as_of: "2014-07-01"', ["17016.0"]),
+        ('available_as_of: "2014-04-29"', []),
+        ("vintage: first", ["17149.6"]),
+    ],
+)
+def test_a_model_reads_the_table_of_the_page_within_bounds(shop, clause, shown):
+    for command, _ in COMMANDS[:2]:
+        shop(*command.split())
+    shop.write("strata.toml", '[project]\nname = "eco"\n')
+    source = f'source gdp(store: "gdp", {clause}) {{\n  columns: {{ value: float64 nonnull }},\n}}\n'
+    shop.write(
+        "models/known.strata",
+        source + "contract C {\n  value: float64\n}\nmodel known -> contract C {\n  from gdp\n}\n",
+    )
+    assert shop("check").code == 0
+    assert shop("plan").err == ""
+    assert shop("apply").code == 0
+    assert shop("show", "known", "--format", "csv").out.split()[1:] == shown
+    assert "nothing to do" in shop("plan").out
+
+
+def test_the_plan_tells_of_vintages_without_a_bound_and_of_a_clock_that_is_not_there(shop):
+    for command, _ in COMMANDS[:2]:
+        shop(*command.split())
+    lint = '[project]\nname = "eco"\n[lint]\nW001 = "off"\n'
+    shop.write("strata.toml", lint)
+    source = 'source gdp(store: "gdp"%s) {\n  columns: { value: float64 nonnull },\n}\nmodel known {\n  from gdp\n}\n'
+    shop.write("models/known.strata", source % "")
+    ran = shop("plan")
+    assert (ran.code, ran.err.splitlines()[0][:13]) == (0, "warning[W016]")
+    shop.write("strata.toml", lint + 'W016 = "error"\n')
+    assert shop("plan").code == 1
+    shop("store", "init", *_declared(shop, '[[pipeline.tables]]\nname = "plain"\n'))
+    shop.write("plain.csv", "value\n1.5\n")
+    shop("store", "land", "plain", "plain.csv")
+    shop.write("models/known.strata", (source % ', available_as_of: "2014-05-01"').replace('"gdp"', '"plain"'))
+    for verb in ("plan", "apply"):
+        ran = shop(verb)
+        assert ran.code == 4
+        assert ran.clean
+        assert (
+            "error[E096]: source `gdp`: StoreAvailableTimeUndeclared: table plain declares no available_time" in ran.err
+        )
+
+
+def _declared(shop, toml):
+    shop.write("more.toml", toml)
+    return ["more.toml"]

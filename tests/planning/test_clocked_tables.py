@@ -223,6 +223,21 @@ def test_a_past_transaction_time_is_never_stale(eco: Shop, clock: Clock) -> None
     assert bounded(eco, "").reasons() == {"known": ["data change: gdp"]}
 
 
+def test_a_pipeline_of_an_environment_lays_its_bounds_over_those_of_the_source(eco: Shop) -> None:
+    bounded(eco, ', available_as_of: "2014-06-01"')
+    pipeline = "pipeline past {\n  env: dev,\n  models: [known],\n  sources: { gdp: from(%s) },\n}\n"
+    eco.write("models/past.strata", pipeline % 'available_as_of: "2014-05-01"')
+    eco.apply()
+    eco.apply(environment="dev")
+    assert [row["value"] for row in eco.rows("known")] == [17101.3]
+    assert [row["value"] for row in eco.rows("known", "dev")] == [17149.6]
+    eco.write("models/past.strata", pipeline % 'available_as_of: "soon"')
+    (found,) = compile_(eco.project).diagnostics
+    assert (found.code, found.message) == ("E070", "`available_as_of`: 'soon' is no instant")
+    assert found.span is not None
+    assert found.span.file == "models/past.strata"
+
+
 def test_another_bound_is_other_data_and_the_same_bound_in_other_words_is_not(eco: Shop) -> None:
     bounded(eco, ', available_as_of: "2014-06-01"').apply()
     assert bounded(eco, ', available_as_of: "2014-06-02T03:59:59.999999999Z"').reasons() == {}

@@ -19,7 +19,9 @@ def locating_faults(tables: Mapping[str, TableInput]) -> Iterator[None]:
     except StrataError as error:
         for table in tables.values():
             if isinstance(table, StreamTable) and table.faults:
-                raise table.faults.pop() from None
+                first = table.faults[0]
+                table.faults.clear()  # each scan of a query has its own, and they are one
+                raise first from None
         if any(d.code in ("E033", "E090") for d in error.diagnostics):
             for table in tables.values():
                 fault = first_fault(table) if isinstance(table, CsvTable) else None
