@@ -31,13 +31,15 @@ from .promised import promised
 class RegisteredTable:
     """A published table: what readers may rest on, since which `version` of the environment, and whose it is.
 
-    `meaning` holds the identity of each column (`Meaning.columns`, hex), by which it is known under another name.
+    `meaning` holds the identity of each column (`Meaning.columns`, hex), by which it is known under another name;
+    `fingerprint` is the one that it was published with, empty in entries of old.
     """
 
     contract: TableContract
     version: int
     meaning: Mapping[str, str]
     owner: str | None
+    fingerprint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,9 @@ def register(
     head = log.head()
     before = _decode(log.read(head)) if head else Registration(name)
     current = {m for m, own in prints.items() if m in version.models and version.models[m].fingerprint == own.merkle}
-    kept = {table: known for table, known in before.tables.items() if table in version.models}
+    catalog = {**read_catalog(store, environment), name: before}
+    live = (table for table in before.tables if table in version.models)
+    kept = {table: before.tables[table] for table in live if not _taken(table, name, catalog, version)}
     tables = {m: _table(compiled, prints[m], m, version, before) for m in prints if m in current}
     reads = (
         *(r for r in before.reads if r.consumer in kept and r.consumer not in current),
@@ -146,10 +150,18 @@ def _lineage(
 def removed_tables(
     project: str, compiled: CompiledProject, catalog: Catalog, version: EnvironmentVersion
 ) -> tuple[str, ...]:
-    """What `project` has published in `version` and declares no more."""
+    """What `project` has published in `version` and declares no more; not what another has published there since."""
     own = catalog.get(project)
     known = compiled.models.keys() | compiled.broken
-    return tuple(sorted(t for t in (own.tables if own else ()) if t in version.models and t not in known))
+    gone = (t for t in (own.tables if own else ()) if t in version.models and t not in known)
+    return tuple(sorted(t for t in gone if not _taken(t, project, catalog, version)))
+
+
+def _taken(table: str, project: str, catalog: Catalog, version: EnvironmentVersion) -> bool:
+    """Whether what is live of a table that `project` registered is what another project has published."""
+    live = version.models[table].fingerprint
+    others = (one.tables[table] for name, one in catalog.items() if name != project and table in one.tables)
+    return catalog[project].tables[table].fingerprint != live and any(t.fingerprint == live for t in others)
 
 
 def _table(
@@ -161,7 +173,7 @@ def _table(
     since = known.version if known is not None and known.contract == contract else version.number
     meaning = {column: identity.hex() for column, identity in own.meaning.columns.items()}
     owner = model.attributes.get("owner")
-    return RegisteredTable(contract, since, meaning, owner if isinstance(owner, str) else None)
+    return RegisteredTable(contract, since, meaning, owner if isinstance(owner, str) else None, own.merkle)
 
 
 def outward(compiled: CompiledProject, name: str) -> TableContract:
@@ -193,6 +205,7 @@ def _encode(one: Registration) -> dict[str, JSON]:
                 "version": table.version,
                 "meaning": dict(table.meaning),
                 "owner": table.owner,
+                "fingerprint": table.fingerprint,
             }
             for name, table in one.tables.items()
         },
@@ -231,4 +244,5 @@ def _decode(entry: Entry) -> Registration:
 
 
 def _read_table(table: Mapping[str, Any]) -> RegisteredTable:
-    return RegisteredTable(contract_from_json(table["contract"]), table["version"], table["meaning"], table["owner"])
+    contract, fingerprint = contract_from_json(table["contract"]), table.get("fingerprint", "")
+    return RegisteredTable(contract, table["version"], table["meaning"], table["owner"], fingerprint)

@@ -230,6 +230,21 @@ def test_seed0_s5b_a_model_may_not_take_the_name_of_a_table_that_others_read(two
     assert plan(third).conflicts == ()
 
 
+def test_a_table_that_another_project_has_published_since_is_not_taken_back(two, empty_shop):
+    shop, _ = two
+    third = empty_shop("third")
+    third.write("strata.toml", toml("third"))
+    third.write("orders.csv", DATA)
+    third.write("models/orders.strata", ORDERS.replace("  from raw\n", "  from raw\n  filter order_id > 1\n"))
+    third.apply()
+    shop.write("models/orders.strata", ORDERS.replace("model orders", "model sales"))
+    assert plan(shop).removed == ()
+    shop.apply()
+    assert [r["order_id"] for r in third.rows("orders")] == [2]
+    assert sorted(catalog(shop)["shop"].tables) == ["sales"]
+    assert plan(third).stale == ()
+
+
 def test_a_model_that_nobody_reads_goes_with_the_next_apply(two):
     _, marts = two
     marts.write("models/by_country.strata", BY_COUNTRY.replace("model by_country", "model totals"))
