@@ -14,7 +14,10 @@ from ..types import Inferred
 
 
 class Transform(StrEnum):
-    """How an output column comes from an input column (Seed 0 §4)."""
+    """How an output column comes from an input column (Seed 0 §4).
+
+    `filtered` is among the seed's words, and no column bears it: what a filter reads decides about rows (`RowEdge`).
+    """
 
     PASSTHROUGH = "passthrough"
     RENAMED = "renamed"
