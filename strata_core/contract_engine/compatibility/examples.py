@@ -1,6 +1,6 @@
 """An example of each rule of compatibility: a change that raises it, and one of the same field that does not.
 
-Each is a value of one contract, `BASE`, before and after. The tests run all of them; `docs/compatibility-rules.md`
+Each is a value of one contract, `BASE`, before and after. The tests run all of them; `docs/contract-rules.md`
 prints them beside the rules.
 """
 

@@ -1,7 +1,7 @@
 """The rows of a product: one line per kind of change, in the terms of `contract/changes.py` (design, "Compatibility").
 
 Each row has an example that raises it and one that does not (`examples.py`); both run as tests and are printed with the
-row in `docs/compatibility-rules.md`.
+row in `docs/contract-rules.md`.
 """
 
 from __future__ import annotations
