@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from strata_core.caches import cache_directory, keep
+from strata_core.caches import cache_directory, keep, kept
 
 
 @pytest.mark.parametrize(
@@ -28,10 +28,20 @@ def test_the_cache_directory_follows_the_system(monkeypatch, system, variables, 
 def test_what_is_kept_is_for_its_user_alone(tmp_path):
     path = tmp_path / "strata" / "kept"
     assert keep(path, b"content")
-    assert path.read_bytes() == b"content"
+    assert kept(path) == b"content"
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_file_that_cannot_be_kept_is_told_and_no_fault(tmp_path):
     (tmp_path / "strata").write_text("a file stands here")
     assert not keep(tmp_path / "strata" / "kept", b"content")
+
+
+def test_what_a_disk_has_changed_since_is_not_believed(tmp_path):
+    path = tmp_path / "strata" / "kept"
+    keep(path, b"content")
+    whole = path.read_bytes()
+    for damaged in (whole[:-1], whole + b"!", whole.replace(b"content", b"consent"), b""):
+        path.write_bytes(damaged)
+        assert kept(path) is None
+    assert kept(tmp_path / "nothing") is None
