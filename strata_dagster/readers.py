@@ -17,13 +17,11 @@ from strata_core.store.environments import EnvironmentVersion
 from .events import DATA_VERSION_TAG, INPUT_VERSION_TAG
 from .translator import MODEL, READERS
 
-CODE_VERSION_TAG = "dagster/code_version"
-POINTER_TAG = "dagster/input_event_pointer"
 KEPT_TAGS = (
     DATA_VERSION_TAG,
-    CODE_VERSION_TAG,
+    "dagster/code_version",
     INPUT_VERSION_TAG,
-    POINTER_TAG,
+    "dagster/input_event_pointer",
     "dagster/data_version_is_user_provided",
 )
 
@@ -39,7 +37,8 @@ def fresh_readers(
 
     One that Dagster never saw, or saw with other rows or another meaning than are live, is left to a run of its own.
     """
-    readers = _readers(context, published, selected)
+    known = _readers(context, published, selected)
+    readers = {name: key for name, key in known.items() if name in workspace.compiled.models}  # the rest is gone since
     if not readers:
         return
     for planned in workspace.plan(readers, with_upstream=False).models:
@@ -49,12 +48,15 @@ def fresh_readers(
         if planned.stale or live is None or last is None:
             continue
         tags = {name: value for name, value in (last.tags or {}).items() if name.startswith(KEPT_TAGS)}
-        if (tags.get(DATA_VERSION_TAG), tags.get(CODE_VERSION_TAG)) != (live.digest, planned.fingerprint.merkle):
+        told, meant = tags.get(DATA_VERSION_TAG), last.metadata.get("fingerprint")
+        if (told, meant and meant.value) != (live.digest, planned.fingerprint.merkle):
             continue
         changed = [u for u in planned.inputs if u in published]
-        for upstream in changed:
-            tags[f"{INPUT_VERSION_TAG}/{selected[upstream].to_user_string()}"] = version.models[upstream].digest
-        if tags != last.tags:
+        read = {
+            f"{INPUT_VERSION_TAG}/{selected[upstream].to_user_string()}": version.models[upstream].digest
+            for upstream in changed
+        }
+        if not read.items() <= tags.items():
             yield AssetMaterialization(
                 key,
                 metadata={
@@ -65,7 +67,7 @@ def fresh_readers(
                     "fingerprint": live.fingerprint,
                     "digest": live.digest,
                 },
-                tags=tags,
+                tags=tags | read,
             )
 
 

@@ -182,6 +182,30 @@ def test_broken_models_are_failing_checks_by_choice_and_the_others_run(shop, fro
     assert run.checks["rate.last_known_good"].passed
 
 
+def test_a_run_of_broken_models_alone_fails_their_checks_and_changes_nothing(shop) -> None:
+    assert shop.run().success
+    break_rate(shop)
+    shop.on_error = "check"
+    run = shop.run(selection=dg.AssetSelection.assets("rate"))
+    assert not run.success
+    assert run.made == {}
+    assert run.verdicts == {"rate": (False, "ERROR")}
+    assert len(shop.live("paid")) == 3
+
+
+def test_a_model_that_does_not_parse_is_broken_too(shop) -> None:
+    shop.edit("models/rates.strata", "  from rates\n", "  from from rates (\n")
+    shop.on_error = "check"
+    run = shop.run()
+    assert run.verdicts["rate"] == (False, "ERROR")
+    assert {"paid", "by_country"} <= set(run.made)
+
+
+def test_on_error_is_one_of_two_words(shop) -> None:
+    with pytest.raises(dg.DagsterInvalidDefinitionError, match="on_error is `fail` or `check`, not `ignore`"):
+        StrataProject(shop.root, on_error="ignore")  # type: ignore[arg-type]
+
+
 def test_what_reads_a_broken_model_is_broken_and_nothing_is_taken_back(shop) -> None:
     assert shop.run().success
     shop.edit("models/sales/orders.strata", "select { order_id, country", "select { order, country")

@@ -7,6 +7,7 @@ import pytest
 
 from strata_core.planning.project import open_project
 from strata_core.planning.workspace import open_workspace
+from strata_dagster import DagsterStrataTranslator
 
 CODE, DATA = "CODE", "DATA"
 UNREAD = ("amount, email }", "amount, email, twice = order_id + order_id }")
@@ -46,6 +47,35 @@ def test_a_run_of_the_changed_model_alone_leaves_its_fresh_reader_without_a_badg
     assert set(run.made) == {"paid", "by_country"}  # `rate` reads nothing that changed
     assert planned_stale(shop) == set()
     assert shop.stale() == {}
+
+
+def test_a_code_version_of_the_translators_own_does_not_hide_a_fresh_reader(shop) -> None:
+    class Mine(DagsterStrataTranslator):
+        def get_code_version(self, project, model):
+            return f"v:{model.fingerprint}"
+
+    shop.run(assets=shop.assets(Mine())[:1])
+    widen(shop)
+    run = shop.run(selection=dg.AssetSelection.assets("paid"), assets=shop.assets(Mine())[:1])
+    assert run.made["by_country"].tags["dagster/code_version"].startswith("v:")
+
+
+def test_a_reader_that_left_the_project_after_it_was_loaded_is_passed_over(shop) -> None:
+    shop.run()
+    assets = shop.assets()[:1]
+    widen(shop)
+    shop.edit("models/sales/orders.strata", "model by_country", "model per_country")
+    run = shop.run(selection=dg.AssetSelection.assets("paid"), assets=assets)
+    assert run.success
+    assert set(run.made) == {"paid"}
+
+
+def test_a_model_that_comes_out_the_same_tells_nothing_of_its_readers(shop) -> None:
+    shop.run()
+    shop.edit("models/sales/orders.strata", "from orders\n", "from orders\n  filter order_id > 0\n")
+    shop.run()
+    run = shop.run(selection=dg.AssetSelection.assets("paid"), recompute="all")
+    assert set(run.made) == {"paid"}
 
 
 def test_a_reader_of_changed_rows_is_not_told_as_fresh(shop, good_orders) -> None:

@@ -116,6 +116,26 @@ def test_the_stale_status_that_graphql_gives_follows_an_edit(shop_on_disk) -> No
 
 
 @pytest.mark.slow
+def test_graphql_calls_stale_what_the_plan_calls_stale_before_and_after_a_column_that_nobody_reads(
+    shop_on_disk,
+) -> None:
+    shop = shop_on_disk
+    assert shop.run().success
+    shop.edit("models/sales/orders.strata", "\n  order_id: int64 primary", "\n  more: int64\n  order_id: int64 primary")
+    shop.edit("models/sales/orders.strata", "amount, email }", "amount, email, more = order_id + 1 }")
+
+    def stale(address: str) -> dict[str, list[str]]:
+        nodes = asked(address, STALE)["assetNodes"]
+        found = [n for n in nodes if n["staleStatus"] != "FRESH"]
+        return {n["assetKey"]["path"][-1]: [c["category"] for c in n["staleCauses"]] for n in found}
+
+    with webserver(shop) as address:
+        assert stale(address) == {"paid": ["CODE"]}
+        assert shop.run(selection=["paid"]).success
+        assert stale(address) == {}
+
+
+@pytest.mark.slow
 @pytest.mark.browser
 def test_pages_show_graph_schema_lineage_checks_a_failed_pin_and_the_stale_badge(
     shop_on_disk, bad_orders, tmp_path
