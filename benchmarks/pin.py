@@ -1,7 +1,7 @@
 """The write pin on five million rows of ten columns with every kind of rule, against writing that Parquet.
 
 Both inside one process each: A assesses the staged file against the contract; B writes the same rows with the
-store's writer (`store.write_parts`), read from an Arrow table in memory.
+store's writer (`write_parts`), read from an Arrow table in memory.
 
 usage: python benchmarks/pin.py [ROWS]
 """

@@ -6,7 +6,6 @@ asserted, which means measured at the write pin. Every other one ends as a diagn
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
@@ -14,13 +13,13 @@ from ..diagnostics import Diagnostic, Related, Severity, Span
 from ..diagnostics.listing import listed
 from ..diagnostics.suggest import nearest
 from ..frozen import dataclass
+from ..language.names import spelled
 from ..relation.schema import Column, Role, Schema, Transform
 from ..types import Decimal, Float64, Money, Unknown, ValueType, castable, widens
 from .assertions import Assertion
 from .model import ContractField, TableContract
 from .rules import Fact, Promise, Rule, promises
 
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHOWN = 8
 
 
@@ -134,7 +133,7 @@ class _Output:
         """An error at the column (else at the model), with the promise as its second place."""
         promised = self.contract.by_name.get(field)
         span = promised.span if promised else self.contract.span
-        spelled = f"promised here: {promised.promise}" if promised else "closed here"
+        said = f"promised here: {promised.promise}" if promised else "closed here"
         return Diagnostic(
             code,
             message,
@@ -142,7 +141,7 @@ class _Output:
             label=label,
             fix=fix,
             notes=notes,
-            related=(Related(span, spelled),) if span else (),
+            related=(Related(span, said),) if span else (),
             field_path=_path(self.contract, field),
         )
 
@@ -156,7 +155,7 @@ def _missing(field: ContractField, output: _Output) -> Diagnostic:
     near = nearest(field.name, (n for n in output.schema.names if n not in contract))
     fix = f"add `{field.name}` to the `select`, or take it out of the contract"
     if near is not None:
-        fix = f"did you mean `{near}`? Name it so: `{_quoted(field.name)} = {_quoted(near)}`"
+        fix = f"did you mean `{near}`? Name it so: `{spelled(field.name)} = {spelled(near)}`"
     code, what = "E010", f"promised by contract `{contract.name}`"
     if field.primary_key:
         code, what = "E013", f"in the primary key of contract `{contract.name}`"
@@ -176,7 +175,7 @@ def _type(promise: Promise, output: _Output) -> Verdict:
     if widens(found, promised):
         return Proof(promise.fact, True, f"{found} widens to {promised} by a cast that the compiler adds")
     message = f"`{name}` is {found}, but contract `{output.contract.name}` promises {promised}"
-    return output.finding("E011", name, message, f"is {found}", *_cast_fix(_quoted(name), found, promised))
+    return output.finding("E011", name, message, f"is {found}", *_cast_fix(spelled(name), found, promised))
 
 
 def _cast_fix(name: str, found: ValueType, promised: ValueType) -> tuple[str, ...]:
@@ -211,8 +210,8 @@ def _nonnull(promise: Promise, output: _Output) -> Verdict:
     column = output.schema[name]
     if not column.inferred.nullable:
         return Proof(promise.fact, True, f"type inference: {_source(column)}{_filtered(column, output.schema)}")
-    spelled = _quoted(name)
-    fix = f"keep the rows that have one (`filter {spelled} is not none`), or fill it in (`coalesce({spelled}, …)`)"
+    written = spelled(name)
+    fix = f"keep the rows that have one (`filter {written} is not none`), or fill it in (`coalesce({written}, …)`)"
     message = f"`{name}` can be none, but contract `{output.contract.name}` promises {promise.text}"
     return output.finding("E012", name, message, "can be none", fix, *_why_nullable(column))
 
@@ -239,7 +238,7 @@ def _enum(promise: Promise, output: _Output) -> Verdict:
     meant = [f'"{v}" is near "{near}"' for v in outside if (near := nearest(v, promise.values)) is not None]
     allowed = ", ".join(f'"{v}"' for v in promise.values)
     message = f"`{name}` can be {can_be}, outside the enum of contract `{output.contract.name}`"
-    fix = f"keep what is promised (`filter {_quoted(name)} in [{allowed}]`), map it with `case`, or extend the enum"
+    fix = f"keep what is promised (`filter {spelled(name)} in [{allowed}]`), map it with `case`, or extend the enum"
     return output.finding("E014", name, message, f"can be {can_be}", fix, *meant)
 
 
@@ -301,10 +300,6 @@ def _source(column: Column) -> str:
 def _filtered(column: Column, schema: Schema) -> str:
     filtered = {(e.node, e.column) for e in schema.edges if e.role is Role.FILTER}
     return ", after a filter on it" if any((o.node, o.column) in filtered for o in column.origins) else ""
-
-
-def _quoted(name: str) -> str:
-    return name if _IDENTIFIER.fullmatch(name) else f"`{name}`"
 
 
 def _path(contract: TableContract, field: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from ..frozen import dataclass
 from .gbnf_source import IN_WORD, OTHER, Grammar, Terminal
 from .gbnf_tokens import identifiers, literal
+from .names import can_be_written
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +87,14 @@ def _extent(source: str, rule: str) -> tuple[int, int]:
 
 
 def restricted(grammar: Grammar, vocabulary: Vocabulary) -> Grammar:
-    """`grammar`, made from `_with_places`, with the names of `vocabulary`."""
+    """`grammar`, made of a source `with_places`, with the names of `vocabulary`."""
     productions, terminals, rules = dict(grammar.productions), dict(grammar.terminals), dict(grammar.rules)
     words = {terminals[t].text: t for t in _derived("name", productions) if terminals[t].text.startswith('"')}
 
     def one_of(rule: str, names: frozenset[str]) -> list[tuple[str, ...]]:
         """Terminals for `names`: those that can be written bare, and those in backquotes."""
         bare = sorted(n for n in names if _is_bare(n) and (n not in grammar.reserved or literal(n) in words))
-        quoted = sorted(f"`{n}`" for n in names - set(bare) if not set("`\n\0") & set(n))
+        quoted = sorted(f"`{n}`" for n in names - set(bare) if can_be_written(n))
         found: list[tuple[str, ...]] = []
         for name, texts, ends in ((rule, bare, IN_WORD), (f"{rule}-quoted", quoted, OTHER)):
             if texts:

@@ -149,9 +149,10 @@ def test_seed0_s1_mixed_currency_at_the_boundary_names_the_rate() -> None:
     assert finding.notes == ("one currency becomes another only by a rate",)
 
 
-def test_seed0_s5a_a_name_that_needs_quotes_has_them_in_the_fix() -> None:
-    finding = only(check(output(column("net amount", FLOAT64)), ContractField("net amount", Decimal(9, 2))))
-    assert finding.fix == '``net amount` = cast(`net amount`, "decimal(9,2)")`'
+@pytest.mark.parametrize("name", ["net amount", "from"])
+def test_seed0_s5a_a_name_that_needs_quotes_has_them_in_the_fix(name: str) -> None:
+    finding = only(check(output(column(name, FLOAT64)), ContractField(name, Decimal(9, 2))))
+    assert finding.fix == f'``{name}` = cast(`{name}`, "decimal(9,2)")`'
 
 
 def test_seed0_s5a_nullable_where_nonnull_is_promised_is_e012() -> None:
