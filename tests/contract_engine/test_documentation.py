@@ -16,7 +16,9 @@ import pytest
 
 from strata_core.contract_engine.authored import (
     AcceptedValues,
+    AuthoredContract,
     FreshnessCheck,
+    Governance,
     NotNull,
     Range,
     Referential,
@@ -24,13 +26,15 @@ from strata_core.contract_engine.authored import (
     RowCount,
     Unique,
 )
-from strata_core.contract_engine.docs.documented import documented
+from strata_core.contract_engine.docs.documented import Documented, Reader, documented
+from strata_core.contract_engine.docs.drawing import drawing
 from strata_core.contract_engine.docs.expectations import in_words
 from strata_core.contract_engine.docs.site import site
 from strata_core.contract_engine.observe import Observations, SeenRun, SeenSchema, SeenTest
 from strata_core.contract_engine.pipeline import Checked
 from strata_core.contract_engine.project import Known, project
 from strata_core.contract_engine.publish import TARGETS, Provenance, prepare, publish
+from strata_core.contract_engine.runtime_view import LineageEdge, ProductStatus, RuntimeView, ViewProvenance
 
 from .projects import ORDERS, PLACE, checked
 from .test_cli import run
@@ -236,6 +240,37 @@ def test_nothing_that_people_wrote_becomes_markup(tmp_path: Path) -> None:
     assert "<script" not in re.sub(r"\\.|`[^`\n]*`", "", shown["shop/orders.md"])
     # The name of a column cannot leave its id or its link.
     assert not [i for i in Words(shown["shop/orders.html"]).ids if re.search(r"[^A-Za-z0-9_.~-]", i)]
+
+
+def test_a_product_may_be_drawn_on_both_sides_and_its_own_steps_are_not_drawn() -> None:
+    contract = AuthoredContract.of(
+        {
+            **{"apiVersion": "strata/v0", "kind": "DataProductContract", "id": "a.b", "name": "B", "version": "1.0.0"},
+            **{"status": "draft", "layer": "gold", "domain": "a", "owner": {"team": "t"}},
+            "assets": [{"id": "x", "kind": "table"}, {"id": "y", "kind": "table"}],
+        }
+    )
+    edges = (
+        LineageEdge("x", "up", "compiled", "a.other"),
+        LineageEdge("y", "x", "compiled", "a.b"),
+        LineageEdge("*", "raw<1>", "declared"),
+    )
+    view = RuntimeView(
+        *("strata/v0", "DataProductRuntimeView", "a.b", "1.0.0"),
+        ViewProvenance((), "0"),
+        contract,
+        ProductStatus("healthy"),
+        Governance(),
+        lineage=edges,
+    )
+    drawn = drawing(Documented(view, {}, (), {}, (), (Reader("a.other", "down", "y"),)), {"a.b": "B", "a.other": "O"})
+    assert re.findall(r"</title>([^<]*)</text>", drawn) == [
+        *("a.other", "up", "raw&lt;1&gt;"),
+        *("B", "x", "y"),
+        *("a.other", "down"),
+    ]
+    assert drawn.count("<path") == 3
+    assert 'aria-label="Lineage of B. Made of: 2. Read by: 1."' in drawn
 
 
 def test_pages_load_nothing(shop: Mapping[str, str]) -> None:

@@ -48,36 +48,38 @@ def drawing(product: Documented, names: Mapping[str, str]) -> str:
     """The picture as an `<svg>` element; its edges are told again in the tables below it."""
     id_ = product.view.id
     compiled = {e.product for e in product.view.lineage if e.asset != "*"}
-    made = [e for e in product.view.lineage if e.asset != "*" or e.product is None or e.product not in compiled]
-    above = _boxes((e.product, e.upstream) for e in made)
+    outside = [e for e in product.view.lineage if e.product != id_]
+    made = [e for e in outside if e.asset != "*" or e.product is None or e.product not in compiled]
+    above = _boxes("<", ((e.product, e.upstream) for e in made))
     own = _Box(id_, names.get(id_, id_), tuple(a.id for a in product.view.contract.assets), None)
     refs = {a.ref or a.id: a.id for a in product.view.contract.assets}
     known = {r.product for r in product.readers if r.asset != "*"}
     readers = [r for r in product.readers if r.asset != "*" or r.product not in known]
-    below = _boxes((r.product, r.asset) for r in readers)
+    below = _boxes(">", ((r.product, r.asset) for r in readers))
     columns = [boxes for boxes in (above, [own], below) if boxes]
     width, height, placed, shapes = _laid_out(columns, names)
     edges = [
-        ((e.product or e.upstream, e.upstream if e.product and e.upstream != e.product else "*"), (id_, e.asset))
+        ((f"<{e.product or e.upstream}", e.upstream if e.product and e.upstream != e.product else "*"), (id_, e.asset))
         for e in made
     ]
-    edges += [((id_, refs.get(r.upstream, "*")), (r.product, r.asset)) for r in readers]
+    edges += [((id_, refs.get(r.upstream, "*")), (f">{r.product}", r.asset)) for r in readers]
     paths = "".join(_edge(placed[start], placed[end]) for start, end in dict.fromkeys(edges))
-    label = html.escape(f"Lineage of {own.title}: {len(above)} sources, {len(below)} readers")
+    label = html.escape(f"Lineage of {own.title}. Made of: {len(above)}. Read by: {len(below)}.")
     return (
         f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{label}">'
         f"{paths}{''.join(shapes)}</svg>"
     )
 
 
-def _boxes(pairs: Iterator[tuple[str | None, str]]) -> list[_Box]:
-    """A box for each product with the assets that are named, and for each table that is of none."""
+def _boxes(side: str, pairs: Iterator[tuple[str | None, str]]) -> list[_Box]:
+    """A box for each product with the assets that are named, and for each table that is of none. A product may stand
+    on both sides."""
     rows: dict[tuple[str, str | None], dict[str, None]] = {}
     for product, asset in pairs:
         found = rows.setdefault((product or asset, product), {})
         if product is not None and asset not in ("*", product):
             found[asset] = None
-    return [_Box(key, key, tuple(found), product) for (key, product), found in rows.items()]
+    return [_Box(side + key, key, tuple(found), product) for (key, product), found in rows.items()]
 
 
 def _laid_out(columns: list[list[_Box]], names: Mapping[str, str]) -> tuple[int, int, Placed, list[str]]:
