@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ..diagnostics import Diagnostic
 from ..frozen import dataclass
 from ..language import ast
+from ..language.names import spelled
 from ..relation.build import combine, distinct_rows, project, ref
 from ..relation.expressions import coerce
 from ..relation.nodes import Item, Relation, SetKind
@@ -95,7 +96,7 @@ def _shared(name: str, statement: ast.SetOperation, rows: Rows, table: Table, ar
     common = least_upper_bound(ours, theirs)
     if common is None:
         message = f"`{name}` is {ours} here and {theirs} in `{statement.table}`"
-        fix = f"cast it on one side: `derive {{ {name} = cast({name}, …) }}`"
+        fix = f"cast it on one side: `derive {{ {spelled(name)} = cast({spelled(name)}, …) }}`"
         around.report(Diagnostic("E054", message, statement.table.span, fix=fix))
         return None
     return _Shared(name, left, common)

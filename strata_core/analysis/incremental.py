@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ..diagnostics import Diagnostic, Report
 from ..language import ast
+from ..language.names import spelled
 from ..relation.build import filter_rows, project, ref, window_rows
 from ..relation.expressions import SortKey, call, literal, window
 from ..relation.nodes import Item, Project, Relation, Scan, WindowItem, walk_relation
@@ -90,7 +91,7 @@ def _check_keys(statement: ast.Incremental, output: Project, report: Report) -> 
             report(Diagnostic("E051", message, key.span, fix="name a column of simple values"))
         elif named[key.text].inferred.nullable:
             message = f"`{key}` may be null, and a null is no key"
-            fix = f"leave such rows out: `filter {key} is not none`"
+            fix = f"leave such rows out: `filter {spelled(key.text)} is not none`"
             report(Diagnostic("E071", message, key.span, fix=fix))
 
 

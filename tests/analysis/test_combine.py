@@ -152,6 +152,13 @@ ERRORS = {
         "`page` is int64 here and string in `visits`",
         "cast it on one side: `derive { page = cast(page, …) }`",
     ),
+    "a keyword that is a column": (
+        "from visits select { `from` = 1 } union quoted",
+        "E054",
+        "quoted",
+        "`from` is int64 here and string in `quoted`",
+        "cast it on one side: `derive { `from` = cast(`from`, …) }`",
+    ),
     "rows that cannot be told apart": (
         "from orders union orders",
         "E051",
@@ -188,6 +195,7 @@ MORE = (
     + """
 source residents(csv: "r.csv") { columns: { customer_id: int64, country: string } }
 source dollars(csv: "d.csv") { columns: { total: money(USD) } }
+source quoted(csv: "q.csv") { columns: { `from`: string } }
 """
 )
 
