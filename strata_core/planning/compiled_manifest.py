@@ -6,6 +6,7 @@ they are what lies in the project; what is missing, stale, half-written or of an
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -36,7 +37,7 @@ def write_manifest(project: Project, outline: Outline) -> Path:
     new = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        new.write_text(json.dumps(_encode(project, outline), separators=(",", ":")), encoding="utf-8")
+        new.write_bytes(sealed(_encode(project, outline)))
         os.replace(new, path)
     except OSError as error:
         new.unlink(missing_ok=True)
@@ -49,14 +50,16 @@ def read_manifest(project: Project) -> Outline:
     as its texts are now."""
     path = manifest_path(project)
     try:
-        document = json.loads(path.read_bytes())
+        content = path.read_bytes()
     except FileNotFoundError:
         raise _unusable("there is no compiled manifest `{}`", path) from None
     except OSError as error:
         raise _unusable(f"the compiled manifest `{{}}` cannot be read: {error.strerror}", path) from None
-    except ValueError:
-        raise _unusable("the compiled manifest `{}` is no JSON document: it is damaged or half-written", path) from None
+    rest = content[len(_head(b"")) :]
+    if content != _head(rest) + rest:
+        raise _unusable("the compiled manifest `{}` is damaged or half-written", path)
     try:
+        document = json.loads(b"{" + rest)
         if (document["format"], document["semantics"]) != (FORMAT, SEMANTICS_VERSION):
             raise _unusable("the compiled manifest `{}` was made by another release of Strata", path)
         if document["project"] != project.config.name:
@@ -68,7 +71,18 @@ def read_manifest(project: Project) -> Outline:
             raise _unusable(f"the compiled manifest `{{}}` is stale: {changed} since it was made", path)
         return _decode(document)
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise _unusable("`{}` is no compiled manifest, or is damaged", path) from None
+        raise _unusable("`{}` is no compiled manifest", path) from None
+
+
+def sealed(document: Mapping[str, Any]) -> bytes:
+    """The bytes of a manifest: a JSON object whose first member is the digest of all that follows, so that damage is
+    found without parsing it."""
+    rest = json.dumps(document, separators=(",", ":")).encode()[1:]
+    return _head(rest) + rest
+
+
+def _head(rest: bytes) -> bytes:
+    return b'{"sha256":"%s",' % hashlib.sha256(rest).hexdigest().encode()
 
 
 def _unusable(message: str, path: Path) -> StrataError:

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from strata_core.cli.main import strata
-from strata_core.planning.compiled_manifest import read_manifest
+from strata_core.planning.compiled_manifest import read_manifest, sealed
 from strata_core.planning.outline import outline
 from strata_dagster import StrataProject
 from strata_dagster.assets import strata_asset_specs
@@ -97,18 +97,20 @@ def test_a_half_written_manifest_does_not_load(shop, manifest, share) -> None:
 )
 def test_a_document_that_is_no_manifest_does_not_load(shop, manifest, text) -> None:
     manifest.write_text(text)
+    assert "damaged or half-written" in refused(shop)
+    manifest.write_bytes(sealed(json.loads(text)) if text.startswith('{"') else b"")
     refused(shop)
 
 
 def test_a_manifest_with_parts_of_the_wrong_kind_does_not_load(shop, manifest) -> None:
     whole = json.loads(manifest.read_text())
     for key, value in {"models": [1], "sources": 7, "diagnostics": "x", "broken": 3}.items():
-        manifest.write_text(json.dumps(whole | {key: value}))
-        assert "is no compiled manifest, or is damaged" in refused(shop).replace("\n", " ")
+        manifest.write_bytes(sealed(whole | {key: value}))
+        assert "is no compiled manifest" in refused(shop).replace("\n", " ")
 
 
 def test_a_manifest_of_another_release_does_not_load(shop, manifest) -> None:
-    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"semantics": "1"}))
+    manifest.write_bytes(sealed(json.loads(manifest.read_text()) | {"semantics": "1"}))
     assert "another release of Strata" in refused(shop)
 
 
