@@ -18,6 +18,7 @@ from dagster import (
 )
 
 from strata_core.diagnostics import Span
+from strata_core.planning.cache import uncollected
 from strata_core.planning.config import CONFIG_NAME
 from strata_core.planning.outline import ModelOutline
 
@@ -129,7 +130,7 @@ def strata_asset_specs(
     keys = asset_keys(project, translator)
 
     def specs(names: Collection[str]) -> dict[str, AssetSpec]:
-        with quietly():
+        with quietly(), uncollected():
             sound = {n: translator.get_asset_spec(project, m, keys) for n, m in found.models.items() if n in names}
         return sound | {name: broken_spec(project, translator, name) for name in found.broken if name in names}
 

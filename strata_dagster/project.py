@@ -59,7 +59,7 @@ class StrataProject:
             except StrataError as unwritten:
                 raise DagsterInvalidDefinitionError(findings(unwritten.diagnostics, None)) from None
 
-    @property
+    @cached_property
     def root(self) -> Path:
         """The project's folder."""
         return Path(self.project_dir).resolve()
