@@ -8,6 +8,7 @@ from typing import Literal
 from ..frozen import dataclass
 from .concrete import PAREN, SEPARATORS, Comment, Leaf, Part, Tree, first_leaf
 from .layout import SPACE, Doc, Fill, Group, IfBroken, Indent, Leading, Line, Trailing
+from .scanner import CLOSING
 from .tables import load_tables
 
 Form = Callable[[Tree], Doc]
@@ -34,7 +35,6 @@ _BLOCK = Bracket(lines=True, commas="none")
 _RECORD = Bracket(pad=" ")
 _LIST = Bracket()
 _ARGUMENTS = Bracket(spaced=False)
-_OPENING = {"(": ")", "[": "]", "{": "}"}
 _LEVELS: Mapping[str, int] = {
     **dict.fromkeys(("or",), 1),
     **dict.fromkeys(("and",), 2),
@@ -92,13 +92,13 @@ def _joined(parts: Sequence[Part], bracket: Bracket = _LIST, glued: bool = False
     while i < len(parts):
         part = parts[i]
         text = part.text if isinstance(part, Leaf) else ""
-        opens = text in _OPENING
+        opens = text in CLOSING
         joins = text in (".", "..", ":", ",") or (opens and not bracket.spaced)
         joins = joins or (isinstance(part, Tree) and part.rule == "resource")
         if not (tight or joins or glued):
             docs.append(SPACE)
         if opens:
-            end = next(n for n in range(i, len(parts)) if _is(parts[n], _OPENING[text]))
+            end = next(n for n in range(i, len(parts)) if _is(parts[n], CLOSING[text]))
             docs.append(_bracketed(parts[i : end + 1], bracket))
             i = end
         else:

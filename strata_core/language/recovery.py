@@ -16,7 +16,7 @@ from .lalr import Failure, advance, parse
 from .limits import within_limits
 from .parser import MAX_ERRORS, MAX_NESTING, Chunk, ParseResult, chunks, parse_module
 from .pieces import Piece
-from .scanner import ERROR, Lines, Token, scan
+from .scanner import CLOSING, ERROR, Lines, Token, scan
 from .tables import Tables, load_tables
 
 MISSING = "\0missing"
@@ -29,7 +29,6 @@ MAX_REPAIRS = 50
 _LONGEST = 6
 # States of the parser that agree in their last few are taken for one: what lies below is not reached by so few tokens.
 _DEEP = 12
-_CLOSERS = {"(": ")", "[": "]", "{": "}"}
 # What may be put in, in the order of likelihood, with its text in the tree.
 _FILLERS = {
     ",": ",",
@@ -136,7 +135,7 @@ class _Repair:
             if not self._moves(token.kind):
                 filling = self._filling(token.kind) if self.repairs < MAX_REPAIRS else None
                 self.repairs += 1
-                if filling is None or (len(filling) > 1 and self.tables.spelling[token.kind] in _CLOSERS.values()):
+                if filling is None or (len(filling) > 1 and self.tables.spelling[token.kind] in CLOSING.values()):
                     continue
                 for kind in filling:
                     yield self._step(self._filler(kind))
@@ -145,7 +144,7 @@ class _Repair:
     def to_end(self) -> Iterator[Token]:
         """What is missing to the end of the declaration."""
         end = self.tables.kinds.index("$END")
-        closing = {text: kind for kind, text in enumerate(self.tables.spelling) if text in _CLOSERS.values()}
+        closing = {text: kind for kind, text in enumerate(self.tables.spelling) if text in CLOSING.values()}
         while not self._moves(end):
             target = closing[self.closers[-1]] if self.closers else end
             filling = () if self._moves(target) else self._filling(target)
@@ -158,8 +157,8 @@ class _Repair:
     def _step(self, token: Token) -> Token:
         advance(self.states, token.kind, self.tables)
         spelling = self.tables.spelling[token.kind]
-        if spelling in _CLOSERS:
-            self.closers.append(_CLOSERS[spelling])
+        if spelling in CLOSING:
+            self.closers.append(CLOSING[spelling])
         elif self.closers and spelling == self.closers[-1]:
             self.closers.pop()
         self.at = token.end
@@ -211,4 +210,4 @@ def chunk_at(text: str, offset: int, tables: Tables) -> Chunk | None:
 
 def _is_balanced(tokens: Sequence[Token], tables: Tables) -> bool:
     spellings = [tables.spelling[token.kind] for token in tokens if token.kind != ERROR]
-    return sum(s in _CLOSERS for s in spellings) <= sum(s in _CLOSERS.values() for s in spellings)
+    return sum(s in CLOSING for s in spellings) <= sum(s in CLOSING.values() for s in spellings)

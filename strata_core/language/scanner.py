@@ -14,6 +14,8 @@ from typing import NamedTuple
 from ..diagnostics import Span
 from .tables import Tables
 
+CLOSING = {"(": ")", "[": "]", "{": "}"}
+"""The bracket that closes what each opens."""
 ERROR = -1
 SKIPPED = -2
 """The kind of spaces and comments, which are no tokens."""

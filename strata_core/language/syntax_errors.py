@@ -14,7 +14,7 @@ from ..diagnostics.suggest import nearest
 from . import ast
 from .habits import advice
 from .lalr import accepted
-from .scanner import Lines, Problem, Token
+from .scanner import CLOSING, Lines, Problem, Token
 from .tables import Tables
 
 
@@ -63,7 +63,6 @@ _KIND_WORDS = {
     "$END": "the end of the file",
 }
 _OPERATORS = _phrase("", "+ - * / % || == != < <= > >= ( and or like rlike in is .").needs
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
 _MOST_PHRASES = 5
 _NEAR = 8
 """Tokens on each side of an error among which a habit is looked for."""
@@ -94,7 +93,7 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
     changes: tuple[Suggestion, ...] = () if text is None else (replacement(place, text),)
     related: tuple[Related, ...] = ()
     if at == len(tokens) and (bracket := _unclosed(tokens, tables)):
-        closer = _CLOSING[bracket.text]
+        closer = CLOSING[bracket.text]
         fix = f"add `{closer}`"
         related = (Related(lines.span(bracket.start, bracket.end), f"this `{bracket.text}` is not closed"),)
         end = lines.span(tokens[-1].end, tokens[-1].end)
@@ -249,8 +248,8 @@ def _unclosed(tokens: Sequence[Token], tables: Tables) -> Token | None:
     stack: list[Token] = []
     for token in tokens:
         spelling = tables.spelling[token.kind]
-        if spelling in _CLOSING:
+        if spelling in CLOSING:
             stack.append(token)
-        elif spelling in _CLOSING.values() and stack:
+        elif spelling in CLOSING.values() and stack:
             stack.pop()
     return stack[-1] if stack else None
