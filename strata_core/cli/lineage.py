@@ -37,6 +37,8 @@ def lineage_command(
     with Progress("reading lineage", quiet=format_ == "json"):
         found = project_lineage(project, environment)
     graph, name = found.graph, found.project
+    if found.missing:
+        tell(found.missing, project.line_source)
     start = find(graph, name, what, found.broken) if what is not None else project_models(graph, name)
     asked_one = what is not None and len(start) == 1
     selection = select(graph, start, Way.UP if up else Way.DOWN, depth or (None if asked_one or not up else 1))
@@ -54,8 +56,6 @@ def lineage_command(
             paint = drawing.coloured if colored() else drawing.plain
             for line in drawing.draw(selection, name, paint):
                 click.echo(line, color=True)
-    if found.missing:
-        tell(found.missing, project.line_source)
     if found.broken:
         click.echo(f"left out, for they have errors (`strata check`): {', '.join(found.broken)}", err=True)
     return CLEAN

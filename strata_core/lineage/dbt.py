@@ -80,8 +80,8 @@ def name_of(node: Node) -> str:
 
 
 def _ordered(nodes: Mapping[str, Node]) -> Iterator[str]:
-    """The nodes, each after those that it depends on, without recursion."""
-    done: set[str] = set()
+    """The nodes, each after those that it depends on, without recursion; a circle, which dbt makes none of, is cut."""
+    begun, done = set[str](), set[str]()
     for start in nodes:
         stack = [(start, False)]
         while stack:
@@ -92,6 +92,9 @@ def _ordered(nodes: Mapping[str, Node]) -> Iterator[str]:
                 done.add(unique_id)
                 yield unique_id
                 continue
+            if unique_id in begun:
+                continue
+            begun.add(unique_id)
             stack.append((unique_id, True))
             stack.extend((above, False) for above in _depends(nodes[unique_id], nodes) if above not in done)
 

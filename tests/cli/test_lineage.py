@@ -121,3 +121,12 @@ def test_sql_that_cannot_be_traced_is_told(cli):
     cli.write("dbt_project/target/manifest.json", json.dumps(lost))
     ran = cli("lineage", "kept.id")
     assert (ran.code, "warning[W030]: the columns of dbt model `stg`" in ran.err) == (0, True)
+
+
+def test_a_manifest_that_cannot_be_read_is_told_also_where_what_is_asked_is_not_there(cli):
+    cli.write("dbt_project/target/manifest.json", "{")
+    cli.write("models/dbt.strata", 'source s(dbt: "a") { columns: { x: int64 } }')
+    ran = cli("lineage", "dbt:a")
+    assert ran.code == 2
+    assert "warning[E033]: `dbt_project/target/manifest.json`" in ran.err
+    assert "error[E027]" in ran.err

@@ -166,3 +166,14 @@ def test_models_are_told_after_what_they_read_however_deep() -> None:
     nodes = {f"model.p.m{i}": model(f"m{i}", "", f"model.p.m{i + 1}", raw_code="{% x %}") for i in range(3000)}
     tables, _ = read(nodes | {"model.p.m3000": node("seed", "m3000")})
     assert [*tables] == [f"m{i}" for i in range(3000, -1, -1)]
+
+
+def test_models_that_depend_on_each_other_in_a_circle_come_to_an_end() -> None:
+    nodes = {
+        "model.p.self": model("self", 'select x from "db"."main"."self"', "model.p.self", columns={"x": {}}),
+        "model.p.a": model("a", 'select x from "db"."main"."b"', "model.p.b", columns={"x": {}}),
+        "model.p.b": model("b", 'select x from "db"."main"."a"', "model.p.a", columns={"x": {}}),
+    }
+    found, _ = read(nodes)
+    assert {name: list(table.columns) for name, table in found.items()} == {"self": ["x"], "b": ["x"], "a": ["x"]}
+    assert next(iter(found["a"].columns["x"][1])).node == "b"
