@@ -218,6 +218,8 @@ def module_paths(folder: Path) -> list[Path]:
 
 def _read(root: Path, path: Path) -> SourceText:
     shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
+    if path.exists() and not path.is_file():  # a pipe or a device would never end
+        raise StrataError(Diagnostic("E002", f"`{shown}` is no regular file"))
     try:
         return SourceText(shown, path.read_bytes())
     except OSError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from strata_core.diagnostics import StrataError
@@ -106,3 +108,12 @@ def test_a_sound_project_is_needed_to_go_on(root):
     with pytest.raises(StrataError) as caught:
         compile_sound(open_project())
     assert [d.code for d in caught.value.diagnostics] == ["E020"]
+
+
+def test_e002_a_pipe_is_no_module(tmp_path):
+    (tmp_path / "models").mkdir()
+    os.mkfifo(tmp_path / "models" / "endless.strata")
+    with pytest.raises(StrataError) as caught:
+        open_project(project=tmp_path)
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.message) == ("E002", "`models/endless.strata` is no regular file")
