@@ -6,8 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from importlib import import_module
-from threading import Thread
 from typing import TYPE_CHECKING
 
 import click
@@ -48,7 +46,6 @@ def apply_command(
     last-known-good stays live, and the exit code is 3. Nothing runs where it would break another project that shares
     the store: the exit code is 1.
     """
-    _load_ahead(project.config.engine.name)
     from ..contract_engine.approvals import approvals
     from ..planning.apply import apply_plan
     from ..planning.workspace import open_workspace
@@ -78,12 +75,6 @@ def apply_command(
     else:
         click.echo(summary(outcome, environment))
     return VIOLATED if outcome.violated else FAILED if outcome.failed else CLEAN
-
-
-def _load_ahead(engine: str) -> None:
-    """Load the engine's libraries while the project is opened: reading them from disk waits mostly for the disk."""
-    if engine == "duckdb":
-        Thread(target=import_module, args=("strata_core.engines.duckdb.engine",), daemon=True).start()
 
 
 def _told(events: Iterator[Event], project: Project, shown: Progress, width: int) -> Outcome:

@@ -149,7 +149,7 @@ def test_an_edit_of_the_declaration_reaches_its_callers() -> None:
         return [parse_module(extern, "e.strata").module, kept.setdefault("m", parse_module(caller, "m.strata").module)]
 
     kept: dict[str, object] = {}
-    first, memory = recompile(modules(EXTERN), Memory())  # type: ignore[arg-type]
+    first, memory = recompile(modules(EXTERN), Memory())
     second, _ = recompile(modules(EXTERN.replace("-> string", "-> json")), memory)  # type: ignore[arg-type]
     assert str(first.models["m"].relation.schema["x"].inferred.type) == "string"
     assert str(second.models["m"].relation.schema["x"].inferred.type) == "json"

@@ -30,9 +30,9 @@ def test_no_input_of_a_slice_is_too_bad(part):
             raise AssertionError(f"input {number}") from error
 
 
-def test_what_once_failed_does_so_no_more():
-    for seed in sorted(SEEDS.glob("*.strata")):
-        check(seed.read_bytes())
+@pytest.mark.parametrize("seed", sorted(SEEDS.glob("*.strata")), ids=lambda path: path.stem)
+def test_what_once_failed_does_so_no_more(seed):
+    check(seed.read_bytes())
 
 
 def test_the_programs_that_are_mutated_are_sound():
