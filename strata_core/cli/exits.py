@@ -13,6 +13,7 @@ BY_PREFIX = {
     "E021": USAGE,  # as E027, of a column
     "E027": USAGE,  # a model that is not there was asked for (one that a text names is a finding there)
     "E034": USAGE,  # a revision that is not there
+    "E035": USAGE,  # an environment into itself; what keeps another from being promoted is a finding of the verb
     "E03": FAILED,
     "E073": USAGE,  # the project or its strata.toml
     "E08": VIOLATED,

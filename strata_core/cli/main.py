@@ -32,6 +32,8 @@ VERBS = {
     "show": Verb(".show", "Print the published rows of a model."),
     "history": Verb(".history", "List the versions of an environment, newest first."),
     "rollback": Verb(".history", "Make an earlier version of an environment live again."),
+    "promote": Verb(".promote", "Make live in one environment what another has, as it is."),
+    "env": Verb(".env", "List environments, drop one, collect what none needs any more."),
     "store": Verb(".store", "Land and read tables with three clocks; fold, keep and verify them."),
     "compile": Verb(".compile", "Print what the engine will execute for a model, or write the compiled manifest."),
 }

@@ -22,6 +22,7 @@ from .report import (
     full_refresh_option,
     on_project,
     plural,
+    sized,
     tell,
 )
 
@@ -139,7 +140,7 @@ def lines(plan: Plan, forecasts: Mapping[str, Forecast]) -> Iterator[str]:
         yield click.style(_aligned(HEADERS, widths), dim=True)
     for row in rows:
         yield _aligned(row, widths)
-        yield from (f"{' ' * (widths[0] + 4)}{line}" for line in _effect_lines(forecasts[row[1]].effect))
+        yield from (f"{' ' * (widths[0] + 4)}{line}" for line in effect_lines(forecasts[row[1]].effect))
     yield from (f"  {name}: no model of the project any more, will be unpublished" for name in plan.removed)
     yield from (f"  {a.table}: {a.by} approved the change {a.change[:12]}" for a in plan.approved)
     if not rows and not plan.removed:
@@ -161,28 +162,16 @@ def _how(work: Work) -> str:
 
 
 def _input(work: Work) -> str:
-    size = _sized(work.bytes) if work.bytes else ""
+    size = sized(work.bytes) if work.bytes else ""
     return ", ".join(filter(None, (size, "" if work.rows is None else plural(work.rows, "row"))))
-
-
-def _sized(size: float) -> str:
-    """A number of bytes as people read it.
-
-    >>> _sized(999), _sized(12_345), _sized(3_600_000_000)
-    ('999 B', '12.3 kB', '3.6 GB')
-    """
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"
 
 
 def _took(work: Work) -> str:
     return "" if work.seconds is None else f"{work.seconds:.2f} s"
 
 
-def _effect_lines(effect: Effect) -> Iterator[str]:
+def effect_lines(effect: Effect) -> Iterator[str]:
+    """What the readers of a model will notice."""
     for change in effect.changes:
         yield click.style(_change(change), fg="red" if change.breaks else None)
     if effect.values:

@@ -80,7 +80,7 @@ def piped(answer: Callable[[], int]) -> int:
 def environment_option(command: Verb) -> Verb:
     """`--env`, the same for every verb that reads or publishes."""
     return click.option(
-        "--env", "environment", default="prod", show_default=True, callback=_environment, help="The environment."
+        "--env", "environment", default="prod", show_default=True, callback=environment_name, help="The environment."
     )(command)
 
 
@@ -103,7 +103,8 @@ def full_refresh_option(command: Verb) -> Verb:
     )(command)
 
 
-def _environment(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
+def environment_name(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
+    """The callback of an option or argument that names an environment."""
     from ..folder_names import NAME_RULE, names_a_folder
 
     if not names_a_folder(name):
@@ -178,3 +179,16 @@ def terminal_columns() -> int:
 def plural(count: int, noun: str) -> str:
     """`1 model`, `2 models`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def sized(size: float) -> str:
+    """A number of bytes as people read it.
+
+    >>> sized(999), sized(12_345), sized(3_600_000_000)
+    ('999 B', '12.3 kB', '3.6 GB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} TB"

@@ -37,6 +37,7 @@ CODES = MappingProxyType(
         "E032": "column narrower upstream than its readers were checked against",
         "E033": "source cannot be read",
         "E034": "revision cannot be read",
+        "E035": "environment cannot be promoted",
         # E04x compile-time functions
         "E040": "unknown name in a compile-time function",
         "E041": "compile-time types do not fit",

@@ -57,7 +57,7 @@ def apply_plan(
 
     def commit(changed: tuple[ModelResult, ...], removed: tuple[str, ...] = ()) -> EnvironmentVersion:
         changes = {r.name: _pointer(r) for r in changed}
-        reads = _reads(changed, version)
+        reads = reads_of(changed, version)
         return environment.publish(version, changes, set(removed), message=message, tags=tags or {}, reads=reads)
 
     position = 0
@@ -137,7 +137,7 @@ def _pointer(result: ModelResult) -> Pointer:
     return Pointer(artifact.address, artifact.manifest.digest, result.planned.fingerprint.merkle)
 
 
-def _reads(changed: tuple[ModelResult, ...], version: EnvironmentVersion) -> dict[str, str]:
+def reads_of(changed: tuple[ModelResult, ...], version: EnvironmentVersion) -> dict[str, str]:
     """The live models, unchanged by this commit, that the changed ones were computed from."""
     names = {u for r in changed for u in r.planned.inputs} - {r.name for r in changed}
     return {name: version.models[name].digest for name in names if name in version.models}

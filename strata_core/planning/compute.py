@@ -30,7 +30,7 @@ from .provenance import (
     kept_declaration,
     kept_declarations,
     provenance_of,
-    sound_artifact,
+    taken_up,
 )
 from .results import ModelResult, Status
 from .workspace import Workspace
@@ -92,7 +92,7 @@ def _compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapp
     data = {name: i.data for name, i in inputs.items()}
     where = address(planned.fingerprint.local, {name: one.digest for name, one in data.items()})
     forced = any(c.reason is Reason.FORCED for c in planned.causes)
-    existing = None if forced else sound_artifact(run.workspace.store, model.name, where)
+    existing = None if forced else taken_up(run.workspace.store, model.name, where)
     reports, old = _check_sources(run, inputs, existing)
     if old or not all(r.passed for r in reports):
         return ModelResult(model.name, Status.VIOLATED, planned, inputs=reports, diagnostics=old)
@@ -104,7 +104,7 @@ def _compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapp
         return ModelResult(model.name, Status.VIOLATED, planned, inputs=reports, diagnostics=unmet)
     started = time.perf_counter()
     task = _task(run, planned, model, inputs, where)
-    existing = sound_artifact(run.workspace.store, model.name, task.address) if task.previous is not None else None
+    existing = taken_up(run.workspace.store, model.name, task.address) if task.previous is not None else None
     if existing is not None:
         return replace(_reused(run, planned, model, existing, reports), way=task.way)
     candidate = _stage(run, model, task)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean
-from ..store.environments import Environment
+from ..store.environments import Environment, EnvironmentVersion
 from ..store.store import Store
 from .project import Project
 
@@ -22,6 +24,14 @@ def published_environment(project: Project, name: str) -> Environment:
         notes = (f"published environments are {', '.join(known)}",) if known else ()
         raise StrataError(Diagnostic("E095", f"nothing was published in `{name}` yet", fix=fix, notes=notes))
     return environment
+
+
+def published_environments(project: Project) -> Mapping[str, EnvironmentVersion]:
+    """The newest version of each environment that has models; one that was dropped has none. None where there is no
+    store yet."""
+    store = Store(project.store_root)
+    heads = {name: store.environment(name).head() for name in store.environments()}
+    return {name: head for name, head in heads.items() if head.models}
 
 
 def not_published(name: str, where: str | None = None) -> Diagnostic:

@@ -65,11 +65,14 @@ class Forecast:
 
 def forecast(workspace: Workspace, plan: Plan) -> dict[str, Forecast]:
     """The forecast of each stale model of `plan`."""
-    works = dict(_works(workspace, plan))
-    project = workspace.project.config.name
-    graph = lineage_graph(project_tables(project, workspace.compiled))
-    effects = {m.name: _effect(workspace, m, plan.catalog, graph) for m in plan.stale}
-    return {name: Forecast(work, effects[name]) for name, work in works.items()}
+    works, changed = dict(_works(workspace, plan)), effects(workspace, plan)
+    return {name: Forecast(work, changed[name]) for name, work in works.items()}
+
+
+def effects(workspace: Workspace, plan: Plan) -> dict[str, Effect]:
+    """The effect of each stale model of `plan`."""
+    graph = lineage_graph(project_tables(workspace.project.config.name, workspace.compiled))
+    return {m.name: _effect(workspace, m, plan.catalog, graph) for m in plan.stale}
 
 
 def _works(workspace: Workspace, plan: Plan) -> Iterator[tuple[str, Work]]:
@@ -142,7 +145,7 @@ def _effect(workspace: Workspace, planned: PlannedModel, catalog: Catalog, graph
     changes = compare_contracts(registered.contract, outward(workspace.compiled, name), renamed)
     before = applied(workspace.store, name, planned.live)
     now = planned.fingerprint.meaning
-    mine = any(c.reason is Reason.OWN_CHANGE for c in planned.causes) and before is not None
+    mine = any(c.reason in (Reason.OWN_CHANGE, Reason.PROMOTED) for c in planned.causes) and before is not None
     other_rows = mine and before is not None and before.meaning.rows != now.rows
     # Where the rows are others, all that depends on them is: which columns are computed otherwise cannot be told.
     alone = mine and before is not None and not other_rows

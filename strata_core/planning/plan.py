@@ -33,6 +33,8 @@ class Reason(StrEnum):
     DATA_CHANGE = "data change"
     FORCED = "forced"
     FULL_REFRESH = "full refresh"
+    PROMOTED = "promoted"
+    """What another environment has is to go live: the cause names it (`promotion.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ def make_plan(
         if name not in project.models:
             raise StrataError(unknown_model(name, project))
     wanted = set(prints) if selected is None else set(selected)
-    considered = _ancestors(project, wanted) if with_upstream else wanted
+    considered = ancestors(project, wanted) if with_upstream else wanted
     planned: dict[str, PlannedModel] = {}
     for name in project.models:
         if name in considered:
@@ -256,7 +258,8 @@ def _changed(
     return before.grounds.get(upstream) != live.ground or not _read_in(before.readings[upstream], live.meaning)
 
 
-def _ancestors(project: CompiledProject, wanted: set[str]) -> set[str]:
+def ancestors(project: CompiledProject, wanted: set[str]) -> set[str]:
+    """The models `wanted`, and those that they read, directly or not."""
     found, stack = set(wanted), list(wanted)
     while stack:
         for upstream in project.models[stack.pop()].upstream:

@@ -91,6 +91,12 @@ def sound_artifact(store: Store, name: str, address: str) -> Artifact | None:
     return None if artifact is None or artifact.verify(contents=False) else artifact
 
 
+def taken_up(store: Store, name: str, address: str) -> Artifact | None:
+    """`sound_artifact`, for one who is going to publish it: no collection removes it meanwhile."""
+    artifact = sound_artifact(store, name, address)
+    return artifact and store.use(artifact)
+
+
 def applied(store: Store, name: str, pointer: Pointer) -> Applied | None:
     """What a live artifact was made from, or `None` where it is not there any more."""
     artifact = sound_artifact(store, name, pointer.address)

@@ -54,12 +54,13 @@ EMPTY = EnvironmentVersion(0, "", 0, MappingProxyType({}), "", _NOTHING, "publis
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The environment `name`, kept in `log`. `settle` makes a model's artifacts durable before an entry names one:
-    another apply may have moved it to its address and been killed before it synced the folder."""
+    """The environment `name`, kept in `log`. `settle` is asked before an entry names an artifact that the one before it
+    does not: it makes the artifact durable (another apply may have moved it to its address and been killed before it
+    synced the folder), keeps it from being collected, and raises E094 where it is gone."""
 
     name: str
     log: CommitLog
-    settle: Callable[[str], None]
+    settle: Callable[[str, Pointer], None]
 
     def head(self) -> EnvironmentVersion:
         """The version that readers see now."""
@@ -107,7 +108,7 @@ class Environment:
                 raise StrataError(self._lost_to(head, base, lost))
             for model, pointer in changes.items():
                 if not pointer.same_rows(head.models.get(model)):
-                    self.settle(model)
+                    self.settle(model, pointer)
             payload = _payload(models, message, tags, None)
             try:
                 return _decode(self.log.append("publish", payload, expected=head.number))
@@ -115,9 +116,13 @@ class Environment:
                 continue  # somebody committed: look at what it was
 
     def rollback(self, to: int, message: str = "") -> EnvironmentVersion:
-        """A new version with the map of version `to`; E095 when unknown, E093 when another apply came between."""
+        """A new version with the map of version `to`; E095 when unknown, E093 when another apply came between,
+        E094 when an artifact of it was collected since."""
         head = self.head()
         models = self.at(to).models
+        for model, pointer in models.items():
+            if not pointer.same_rows(head.models.get(model)):
+                self.settle(model, pointer)
         payload = _payload(models, message or f"rollback to version {to}", _NOTHING, to)
         return _decode(self.log.append("rollback", payload, expected=head.number))
 

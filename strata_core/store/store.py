@@ -11,7 +11,7 @@ import errno
 import os
 import secrets
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -117,7 +117,7 @@ class Store:
             disk.sync_directory(candidate.directory)
             while not disk.move_directory(candidate.directory, target):
                 existing = self._keep_or_clear(target, candidate, address)
-                if existing is not None:
+                if existing is not None and self.use(existing) is not None:
                     candidate.discard()
                     return existing
         except BaseException:
@@ -141,14 +141,28 @@ class Store:
         if found is not None and found.manifest.digest == pointer.digest:
             return found
         why = "is missing" if found is None else f"has the digest {found.manifest.digest}"
-        message = f"the artifact {pointer.address} of {table} {why}; its environment names the digest {pointer.digest}"
-        raise StrataError(Diagnostic("E094", message, fix=f"apply {table} again with --force"))
+        raise StrataError(_gone(table, pointer, why))
 
     def reader(self, artifact: Artifact, columns: Sequence[str] | None = None) -> pa.RecordBatchReader:
         """The rows of `artifact`, streamed in order. Errors as `reader.read_parts`."""
         from .reader import read_parts
 
         return read_parts(artifact.paths, columns)
+
+    def use(self, artifact: Artifact) -> Artifact | None:
+        """`artifact`, kept from being collected from now on; None where it has gone (`orphans.py`). Whoever takes up
+        one that no environment may name does this first."""
+        return artifact if _touched(artifact.directory) else None
+
+    def artifacts(self) -> Iterator[tuple[str, str, Path]]:
+        """The table, the address and the folder of each artifact."""
+        for table in filter(names_a_folder, disk.names_in(self.root / "tables")):
+            folder = self._artifacts(table)
+            yield from ((table, address, folder / address) for address in disk.names_in(folder))
+
+    def grave(self) -> Path:
+        """A new place in staging for what is being removed."""
+        return self._staging / f"removed-{secrets.token_hex(8)}"
 
     def declare(self, tables: str | Path) -> tuple[Table, ...]:
         """Declares the tables of a TOML text or file: all of it is checked before the first one is declared.
@@ -213,9 +227,10 @@ class Store:
     def _artifacts(self, table: str) -> Path:
         return self.root / "tables" / table_name(table) / "data" / "artifacts"
 
-    def _settle(self, table: str) -> None:
-        if (directory := self._artifacts(table)).is_dir():
-            disk.sync_directory(directory)
+    def _settle(self, table: str, pointer: Pointer) -> None:
+        if not _touched(self._artifact(table, pointer.address)):
+            raise StrataError(_gone(table, pointer, "is missing"))
+        disk.sync_directory(self._artifacts(table))
 
     def _keep_or_clear(self, target: Path, candidate: Candidate, address: str) -> Artifact | None:
         """The sound artifact at `target` with the candidate's digest; a damaged one is moved out of its way."""
@@ -229,7 +244,7 @@ class Store:
             raise StrataError(_other_rows(candidate, address, found))
         if found is not None and not found.verify():
             return found
-        grave = self._staging / f"damaged-{secrets.token_hex(8)}"
+        grave = self.grave()
         if disk.move_directory(target, grave):
             disk.remove_directory(grave)
         return None
@@ -242,6 +257,21 @@ def _last_written(staged: Path) -> float:
             return max(os.stat(path).st_mtime for path in (staged, *staged.rglob("*")))
         except FileNotFoundError:
             return time.time()
+
+
+def _touched(artifact: Path) -> bool:
+    """Whether the artifact is there; it counts as taken up now."""
+    with disk.at(artifact, "touch"):
+        try:
+            os.utime(artifact / manifest.NAME)
+        except FileNotFoundError:
+            return False
+    return True
+
+
+def _gone(table: str, pointer: Pointer, why: str) -> Diagnostic:
+    message = f"the artifact {pointer.address} of {table} {why}; its environment names the digest {pointer.digest}"
+    return Diagnostic("E094", message, fix=f"apply {table} again with --force")
 
 
 def _other_rows(candidate: Candidate, address: str, found: Artifact) -> Diagnostic:

@@ -1,0 +1,112 @@
+"""`strata promote`: make live in one environment what another has, as it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from ..planning.project import Project, compile_sound
+from .exits import CLEAN, FINDINGS
+from .progress import Progress
+from .report import environment_name, format_option, on_project, plural, tell
+
+if TYPE_CHECKING:
+    from ..planning.forecast import Effect
+    from ..planning.promotion import Promotion
+    from ..store.store import Store
+
+
+@click.command("promote")
+@click.argument("source", metavar="FROM", callback=environment_name)
+@click.argument("target", metavar="TO", callback=environment_name)
+@click.argument("models", nargs=-1)
+@on_project
+@format_option("text", "json")
+@click.option("--dry-run", is_flag=True, help="Show what would go live; publish nothing.")
+def promote_command(
+    project: Project, source: str, target: str, models: tuple[str, ...], format_: str, dry_run: bool
+) -> int:
+    """Make live in the environment TO what FROM has, as it is: in one step, and nothing is computed.
+
+    MODELS limits it to these and the models that they read. It is refused (exit code 1) where this checkout means
+    something else than what is published in FROM, where the two read their sources in different places, where a
+    contract or another project that shares the store would be broken.
+    """
+    from ..contract_engine.approvals import approvals
+    from ..planning.forecast import effects
+    from ..planning.promotion import plan_promotion, promote
+    from ..planning.results import Outcome
+    from ..planning.workspace import open_workspace
+
+    with Progress("looking at what is published", quiet=format_ == "json"):
+        workspace = open_workspace(project, target, compile_sound(project), write=False)
+        asked = partial(approvals, project.root)
+        promotion = plan_promotion(workspace, source, models or None, approvals=asked)
+        changed = effects(workspace, promotion.plan)
+    if format_ == "text":
+        for line in _lines(workspace.store, promotion, changed):
+            click.echo(line)
+    if promotion.plan.conflicts:
+        tell(promotion.plan.conflicts, project.line_source, as_json=format_ == "json")
+        return FINDINGS
+    version = promotion.plan.base
+    if not dry_run:
+        version = next(e.version for e in promote(workspace, promotion) if isinstance(e, Outcome))
+    if format_ == "json":
+        click.echo(json.dumps(_as_json(promotion, version.number), indent=2))
+    elif dry_run:
+        click.echo(f"{target}: {_counted(promotion)} would go live; nothing was published")
+    elif version.number == promotion.plan.base.number:
+        click.echo(f"{target}: nothing to do, version {version.number} has what {source} has")
+    else:
+        click.echo(f"{target}: version {version.number} is live, with {_counted(promotion)} of {source}")
+    return CLEAN
+
+
+def _counted(promotion: Promotion) -> str:
+    return plural(len(promotion.plan.stale), "model")
+
+
+def _lines(store: Store, promotion: Promotion, effects: Mapping[str, Effect]) -> Iterator[str]:
+    """A line for each model that changes, what its readers will notice below it."""
+    from .plan import effect_lines
+
+    width = max((len(m.name) for m in promotion.plan.stale), default=0)
+    for planned in promotion.plan.stale:
+        rows = store.artifact(planned.name, promotion.there.models[planned.name]).manifest.rows
+        told = plural(rows, "row")
+        if planned.live is None:
+            told = f"{told}, new"
+        elif planned.live.digest == promotion.there.models[planned.name].digest:
+            told = f"{told}, the same"
+        else:
+            found = store.find(planned.name, planned.live.address)
+            told = f"{told}, {found.manifest.rows:,} before" if found else told
+        yield f"{planned.name:<{width}}  {told}"
+        yield from (f"    {line}" for line in effect_lines(effects[planned.name]))
+    yield from (f"{name}: no model of the project any more, will be unpublished" for name in promotion.plan.removed)
+
+
+def _as_json(promotion: Promotion, version: int) -> dict[str, object]:
+    plan, there = promotion.plan, promotion.there
+    return {
+        "from": promotion.source,
+        "from_version": there.number,
+        "to": plan.environment,
+        "before": plan.base.number,
+        "version": version,
+        "removed": list(plan.removed),
+        "models": [
+            {
+                "name": m.name,
+                "changed": m.stale,
+                "digest": there.models[m.name].digest,
+                "before": m.live.digest if m.live else None,
+            }
+            for m in plan.models
+        ],
+    }
