@@ -59,7 +59,7 @@ def apply_command(
             models or None, force=force, full_refresh=full_refresh, approvals=partial(approvals, project.root)
         )
         if plan.conflicts:
-            tell(plan.conflicts, project.line_source, as_json=format_ == "json")
+            tell(plan.conflicts, project.line_source, format_)
             return FINDINGS
         publish = project.config.environment(environment).publish
         events = apply_plan(

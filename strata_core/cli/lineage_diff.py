@@ -36,9 +36,8 @@ def lineage_diff_command(revisions: str, project: Path, format_: str, out: Path 
     files as they are now. Nothing is checked out. The exit code is 1 where a change breaks consumers or a model
     at HEAD has errors.
     """
-    as_json = format_ == "json"
     try:
-        with Progress(f"comparing {revisions}", quiet=as_json or out is None):
+        with Progress(f"comparing {revisions}", quiet=format_ == "json" or out is None):
             found = revision_diff(revisions, project)
         written = _written(found, format_)
         if out is None:
@@ -46,7 +45,7 @@ def lineage_diff_command(revisions: str, project: Path, format_: str, out: Path 
         else:
             _write(out, written)
     except StrataError as error:
-        tell(error.diagnostics, lambda _path: None, as_json=as_json)
+        tell(error.diagnostics, lambda _path: None, format_)
         return exit_code(error.diagnostics)
     _tell_errors(found)
     return FINDINGS if found.diff.breaks or found.errors_after else CLEAN

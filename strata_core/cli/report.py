@@ -51,17 +51,17 @@ def on_project(verb: Callable[..., int]) -> Callable[..., int]:
             shown[0] = found.line_source
             return verb(found, **options)
 
-        return answered(answer, lambda file: shown[0](file), as_json=options.get("format_") == "json")
+        return answered(answer, lambda file: shown[0](file), options.get("format_"))
 
     return run
 
 
-def answered(answer: Callable[[], int], lines: Lines, *, as_json: bool = False) -> int:
-    """What `answer` gives; a `StrataError` is told, and its codes decide the exit code."""
+def answered(answer: Callable[[], int], lines: Lines, format_: str | None = None) -> int:
+    """What `answer` gives; a `StrataError` is told in `format_`, and its codes decide the exit code."""
     try:
         return piped(answer)
     except StrataError as error:
-        tell(error.diagnostics, lines, as_json=as_json)
+        tell(error.diagnostics, lines, format_)
         return exit_code(error.diagnostics)
 
 
@@ -135,10 +135,11 @@ def colored(err: bool = False) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
 
 
-def tell(diagnostics: Sequence[Diagnostic], lines: Lines, *, as_json: bool = False) -> None:
-    """Say why a verb could not do its work: to people on stderr, or as JSON on stdout."""
-    if as_json:
-        click.echo(render_json(diagnostics))
+def tell(diagnostics: Sequence[Diagnostic], lines: Lines, format_: str | None = None) -> None:
+    """Say why a verb could not do its work: on stdout to a program that asked for findings in its format, else to
+    people on stderr."""
+    if format_ in FORMATS[1:]:
+        click.echo(exchanged(diagnostics, format_, (), "strata"))
     else:
         click.echo(rendered(diagnostics, lines, err=True), nl=False, err=True, color=True)
 

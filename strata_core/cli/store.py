@@ -56,7 +56,7 @@ def on_store(create: bool = False) -> Callable[[Callable[..., int]], Callable[..
                     raise StrataError(Diagnostic("E095", message, fix="make one: `strata store init FILE`"))
                 return verb(Store.open(root, create=create), **options)
 
-            return answered(answer, lines_below(Path.cwd()), as_json=options.get("format_") == "json")
+            return answered(answer, lines_below(Path.cwd()), options.get("format_"))
 
         return run
 

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean
 from .authored import WORD
 from .parse.parsed import GeneratedAsset, GeneratedColumn, Parsed
+from .yaml_dump import yaml_text
 
 ASKED = "TODO"
 """What stands where only a person knows."""
@@ -49,15 +48,7 @@ def draft(product: str, names: Sequence[str], parsed: Parsed, owners: Mapping[st
     if upstream:
         contract["lineage"] = {"upstream": [{"product": p} for p in upstream]}
     head = f"# Drafted by `contract-engine init`: fill in what is {ASKED}, and describe the columns.\n"
-    return head + yaml.dump(contract, Dumper=_Laid, sort_keys=False, allow_unicode=True, width=110)
-
-
-class _Laid(yaml.SafeDumper):
-    """Lists indented below their fields, as people write them."""
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """Never without indentation."""
-        super().increase_indent(flow, False)
+    return head + yaml_text(contract)
 
 
 def _asset(name: str, asset: GeneratedAsset) -> dict[str, Any]:

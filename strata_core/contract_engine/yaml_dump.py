@@ -15,6 +15,10 @@ class _Careful(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Lists are indented below their fields, as people write them."""
+        super().increase_indent(flow, False)
+
     def text(self, value: str) -> yaml.ScalarNode:
         """Signs that end a line somewhere, and those that cannot be seen, are spelled out."""
         style = '"' if _UNSEEN.search(value) else None

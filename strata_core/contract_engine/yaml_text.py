@@ -223,6 +223,8 @@ def _malformed(file: str, text: str, error: yaml.MarkedYAMLError) -> Diagnostic:
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     lines = text.split("\n")
+    if line > len(lines):  # libyaml counts a line behind the end
+        line, column = len(lines), len(lines[-1]) + 1
     shown = lines[line - 1] if line <= len(lines) else ""
     told = " ".join(p for p in (error.context, error.problem) if p)
     character = shown[column - 1 : column]

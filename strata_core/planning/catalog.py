@@ -59,7 +59,8 @@ class RegisteredRead:
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """A change that broke consumers and was published all the same: its table, its fingerprint, and who approved it."""
+    """An owner's word that a change of a table may be published although it breaks consumers: the change's fingerprint
+    (its first digits, where somebody wrote these), and who gave it."""
 
     table: str
     change: str

@@ -20,7 +20,7 @@ from .artifact_relation import artifact_relation
 from .faults import located, relative, withheld
 from .fingerprints import address
 from .increments import Watermark, Way, increment_address, increment_relation, measured, way_of
-from .pinning import ages, outdated, pin_candidate, pin_source, unmet_expectations
+from .pinning import ages, pin_candidate, pin_source, source_outdated, unmet_expectations
 from .plan import PlannedModel, Reason
 from .promised import promised
 from .provenance import (
@@ -199,7 +199,7 @@ def _check_sources(
         asked = ages(source.contract) or kept_declaration(source, inputs[name].data.digest) not in known
         if asked and name not in run.checked:
             run.checked[name] = pin_source(run.engine, source, inputs[name].table, run.now)
-    old = (outdated(source, run.workspace.sources[name].written, run.now) for name, source in sources.items())
+    old = (source_outdated(source, run.workspace.sources[name].written, run.now) for name, source in sources.items())
     return tuple(run.checked[n] for n in sources if n in run.checked), tuple(d for d in old if d is not None)
 
 

@@ -36,14 +36,6 @@ APPROVAL_DIGITS = 12
 """Digits of a change's fingerprint that messages show and approvals name at least."""
 
 
-class Approval(NamedTuple):
-    """An owner's word that a change of `table` may be published: the change's fingerprint, or its first digits."""
-
-    table: str
-    change: str
-    by: str
-
-
 class Breaks(NamedTuple):
     """What a plan breaks: findings, one a change, and the approvals that let others pass."""
 
@@ -95,7 +87,7 @@ def breaking_changes(
 
 
 def judged(
-    project: str, breaking: Iterable[Breaking], approvals: Collection[Approval], compiled: CompiledProject
+    project: str, breaking: Iterable[Breaking], approvals: Collection[Approved], compiled: CompiledProject
 ) -> Breaks:
     """Which changes pass because an owner approved them, and a finding for each of the others."""
     found: list[Diagnostic] = []
@@ -109,7 +101,7 @@ def judged(
     return Breaks(tuple(found), tuple(passed))
 
 
-def _names(approval: Approval, change: Change) -> bool:
+def _names(approval: Approved, change: Change) -> bool:
     return len(approval.change) >= APPROVAL_DIGITS and change.fingerprint.startswith(approval.change)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from ..contract.encoding import contract_from_json
+from ..contract.freshness import outdated
 from ..contract.model import TableContract
 from ..contract.report import PinReport
-from ..contract.rules import spelled_age
 from ..contract.write_pin import pin
 from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import Engine, ParquetTable
@@ -75,7 +75,11 @@ def _examine(project: Project, environment: str, model: str, now: datetime, engi
     if damage:
         return Health(model, damage, pointer, artifact, age=age)
     contract = contract_of(artifact)
-    old = _outdated(contract, age) if contract else ()
+    old: tuple[Diagnostic, ...] = ()
+    if contract is not None:
+        promiser = f"contract `{contract.name}`"
+        late = outdated(contract.freshness, age, "it was published", promiser, contract.span)
+        old = (late,) if late else ()
     if engine is None or contract is None:
         return Health(model, old, pointer, artifact, pin_of(artifact.manifest), age)
     try:
@@ -95,18 +99,3 @@ def contract_of(artifact: Artifact) -> TableContract | None:
     """The contract that an artifact was published under, `None` where it was published without one."""
     kept = artifact.manifest.provenance.get("promises")
     return contract_from_json(kept) if isinstance(kept, Mapping) else None
-
-
-def _outdated(contract: TableContract, age: timedelta) -> tuple[Diagnostic, ...]:
-    freshness = contract.freshness
-    if freshness is None or freshness.column is not None or age <= freshness.max_age:
-        return ()
-    promised = spelled_age(freshness.max_age)
-    return (
-        Diagnostic(
-            "E085",
-            f"it was published {spelled_age(age)} ago, but contract `{contract.name}` promises freshness <= {promised}",
-            contract.span,
-            fix="find out why no later version was published, or let the contract's freshness be longer",
-        ),
-    )

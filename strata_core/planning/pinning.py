@@ -14,9 +14,10 @@ from pathlib import Path
 from ..analysis.compiled import CompiledModel, JoinExpectation, Source
 from ..analysis.scope import fresh
 from ..contract.assertions import MOST_SAMPLES, Holds
+from ..contract.freshness import outdated
 from ..contract.model import TableContract
 from ..contract.report import MASKED, PinReport, shown
-from ..contract.rules import Rule, promises, spelled_age
+from ..contract.rules import Rule, promises
 from ..contract.write_pin import pin
 from ..diagnostics import Diagnostic
 from ..engines.protocol import CsvTable, Engine, ParquetTable, TableInput
@@ -43,21 +44,12 @@ def ages(contract: TableContract) -> bool:
     return any(p.fact.rule is Rule.FRESHNESS for p in promises(contract))
 
 
-def outdated(source: Source, written: datetime | None, now: datetime) -> Diagnostic | None:
+def source_outdated(source: Source, written: datetime | None, now: datetime) -> Diagnostic | None:
     """E085 where a source promises a freshness of no column of its own, and its rows were `written` longer ago."""
-    promised = source.freshness
-    if promised is None or promised.column is not None or written is None:
+    if written is None:
         return None
     age = timedelta(seconds=max(0, int((now - written).total_seconds())))
-    if age <= promised.max_age:
-        return None
-    limit = spelled_age(promised.max_age)
-    return Diagnostic(
-        "E085",
-        f"the data of source `{source.name}` was written {spelled_age(age)} ago, but it promises freshness <= {limit}",
-        source.span,
-        fix="find out why no later data came, or let the source's freshness be longer",
-    )
+    return outdated(source.freshness, age, f"the data of source `{source.name}` was written", "it", source.span)
 
 
 def _as_text(table: TableInput) -> CsvTable | None:

@@ -11,9 +11,9 @@ from ..diagnostics import Diagnostic, StrataError
 from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion
 from ..store.store import Store
-from .catalog import read_catalog, register, removed_tables
+from .catalog import Approved, read_catalog, register, removed_tables
 from .clocked_tables import unbounded_reads
-from .consumers import Approval, Breaks, breaking_changes, judged
+from .consumers import Breaks, breaking_changes, judged
 from .fingerprints import kept_fingerprints
 from .lints import ruled_of_plan
 from .plan import Plan, make_plan
@@ -50,7 +50,7 @@ class Workspace:
         force: bool = False,
         full_refresh: bool = False,
         take_back: bool = False,
-        approvals: Callable[[], Collection[Approval]] = tuple,
+        approvals: Callable[[], Collection[Approved]] = tuple,
     ) -> Plan:
         """The plan against the environment as it is now, with what it would break of other projects that share the
         store; parameters as `plan.make_plan`. Without a selection it is for the models of the environment's pipelines,

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from strata_core.cli.contracts.main import VERBS, contract_engine
+from strata_core.contract_engine.yaml_text import read_yaml
 
 from .projects import ORDERS, PLACE, write
 
@@ -229,6 +230,14 @@ assets:
     )
     code, out, _ = run("validate", "--format", "json", "--contract", place)
     assert {d["code"] for d in json.loads(out)} == {"E120"}
+    odd = STRATA.replace(
+        "contract Country { country: string,", 'contract Country { country: string enum {ES, "on", "1e5", "0o7", "NO"},'
+    )
+    write(project, {"models/m.strata": odd})
+    run("init", "shop.odd", "country")
+    drafted = read_yaml("odd", (project / "contracts/shop/odd/contract.yaml").read_bytes(), pytest.fail)
+    assert drafted is not None
+    assert drafted.data["assets"][0]["columns"][0]["enum"] == ["ES", "on", "1e5", "0o7", "NO"]
     assert run("init", "shop.people", "country")[0] == 2
     assert run("init", "../x", "country")[0] == 2
 

@@ -279,3 +279,26 @@ def test_a_table_of_a_database_file_is_read_and_not_written(tmp_path: Path) -> N
         connection.execute("create table main.t as select 5 as a")
     database = {"t": DuckDBTable(tmp_path / "d.duckdb", "main.t", ())}
     assert ask("select a from t", database, EngineSettings(), seconds=60, samples=3).samples == ((5,),)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from __strata_source_0.secret",
+        "select * from t where exists (from __strata_source_0.main.secret)",
+        "select (select max(b) from __strata_source_0.secret) as b",
+        "select count(*) from __strata_source_0.secret",
+        "from query_table('__strata_source_0.secret')",
+        "from query('from __strata_source_0.secret')",
+        "from (describe __strata_source_0.secret)",
+    ],
+)
+def test_no_other_table_of_a_database_file_is_named(tmp_path: Path, query: str) -> None:
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute("create table t as select 5 as a, 'x'::enum('x', 'y') as kind, {'b c': [1]} as parts")
+        connection.execute("create table secret as select 7 as b")
+    database = {"t": DuckDBTable(tmp_path / "d.duckdb", "main.t", ())}
+    assert ask("select * from t", database, EngineSettings(), seconds=60, samples=1).rows == 1
+    with pytest.raises(StrataError) as told:
+        ask(query, database, EngineSettings(), seconds=60, samples=1)
+    assert told.value.diagnostics[0].code == "E140"

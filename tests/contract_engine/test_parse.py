@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from strata_core.contract_engine.discover import Inventory, discover
 from strata_core.contract_engine.parse.dbt_manifest import VERSIONS
 from strata_core.contract_engine.parse.json_stream import JsonError, members
 from strata_core.contract_engine.parse.parsed import GeneratedAsset, GeneratedColumn, ParsedFile
-from strata_core.contract_engine.parse.sql_comments import comment_block
+from strata_core.contract_engine.parse.sql_comments import comment_blocks, leading_comments
 from strata_core.contract_engine.pipeline import open_setting
 
 from .projects import ORDERS, PLACE, TODAY, checked, write
@@ -119,16 +120,54 @@ def test_seed2_a_fragment_in_the_comments_of_a_sql_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "block"),
+    ("sql", "blocks"),
     [
-        ("select 1\n-- contract:\n--   a: b\n", None),
-        ("-- no contract: here\nselect 1", None),
-        ("\n\n--contract:\n-- a: 1\n\nselect", "\n\n  contract:\n   a: 1"),
-        ("-- contract: # of orders\n--   a: 1\nselect -- b", "   contract: # of orders\n     a: 1"),
+        ("select 1\n-- contract:\n--   a: b\n", []),
+        ("-- no contract: here\nselect 1", []),
+        ("\n\n--contract:\n-- a: 1\n\nselect", ["\n\n           \n   a: 1"]),
+        ("-- contract: # of orders\n--   a: 1\nselect -- b", ["             # of orders\n     a: 1"]),
+        ("-- contract: {a: 1}\nselect", ["             {a: 1}"]),
+        ("-- contract:\n--   a: 1\n\n--   b: 2\n\n-- About it.\n", ["            \n     a: 1\n\n     b: 2"]),
+        ("-- contract:\n--   a: 1\n--\n-- About it.\nselect", ["            \n     a: 1\n  "]),
+        ("/* contract:\n  a: 1\n  b: 2 */ select", ["            \n  a: 1\n  b: 2 "]),
+        ("/**\n * contract:\n *   a: 1\n **/ select", ["   \n            \n     a: 1\n "]),
+        ("/* x /* y */ */ -- contract:\n--   a: 1\n", ["                            \n     a: 1"]),
+        (
+            "/* contract: {a: 1} */\n-- contract:\n--   b: 2\n",
+            ["             {a: 1} ", "\n".join((" " * 22, " " * 12, "     b: 2"))],
+        ),
+        (
+            "{{ config(x='--') }}\n{# y #}\n-- contract:\n--   a: 1\nselect 'unfinished",
+            ["\n".join((" " * 20, " " * 7, " " * 12, "     a: 1"))],
+        ),
+        ("-- contract:\r\n--   a: 1\r\nselect", ["            \r\n     a: 1\r"]),
+        ("/* contract: {a: 1}", []),
+        ("1 /* contract: {a: 1} */", []),
     ],
 )
-def test_where_a_comment_block_begins_and_ends(sql: str, block: str | None) -> None:
-    assert comment_block(sql) == block
+def test_where_comment_blocks_begin_and_end(sql: str, blocks: list[str]) -> None:
+    assert list(comment_blocks(sql, "m.sql", pytest.fail)) == blocks
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("-- contract:\n-- product: shop.orders\nselect 1", ["E106 models/o.sql:1:1", "E101 models/o.sql:2:3"]),
+        ("-- contract:\n--   product: shop.orders\n-- columns: []\nselect 1", ["E101 models/o.sql:3:3"]),
+        ("/* contract:\n   product: shop.orders\n   tgas: [x] */", ["E104 models/o.sql:3:4 tgas"]),
+        ("-- contract:\n--   product: [\nselect 1", ["E101 models/o.sql:2:16"]),
+    ],
+)
+def test_what_is_wrong_with_a_comment_block_is_told_where_it_stands(tmp_path: Path, sql: str, told: list[str]) -> None:
+    found = checked(tmp_path, {PLACE: ORDERS, "models/o.sql": sql}).diagnostics
+    assert [" ".join(filter(None, (d.code, str(d.span), d.field_path))) for d in found] == told
+
+
+@given(st.lists(st.sampled_from(["-- a\n", "--\n", "/* b */", "/* c\n * /* d */ */", "\n", " ", "/**/", "-- /* e\n"])))
+def test_comments_are_those_that_sqlglot_knows(parts: list[str]) -> None:
+    sql = "".join(parts) + "select 1 -- end"
+    told = sqlglot.tokenize(sql, read="duckdb")[0].comments
+    assert [sql[c.start : c.end] for c in leading_comments(sql)] == told
 
 
 def test_seed2_a_fragment_in_the_yaml_of_dbt(tmp_path: Path) -> None:

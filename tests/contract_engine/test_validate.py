@@ -65,6 +65,8 @@ def with_test(kind: str) -> str:
         "with bad as (select order_id from orders where amount is null) select * from bad",
         "select a.order_id from orders a join orders b on a.order_id = b.order_id and a.amount <> b.amount",
         "select 1 from orders union all select 2 from orders",
+        "with a as (from orders), b as (from a) select * from (select * from b)",
+        "with recursive n(i) as (select 1 union all select i + 1 from n where i < 3) select * from n, orders",
         "-- comment; with a semicolon\nselect ';' from orders;",
     ],
 )
@@ -90,6 +92,9 @@ def test_seed2_sql_tests_that_are_one_read_only_query(tmp_path: Path, sql: str) 
         "select * from read_parquet('x')",
         "select * from main.carts",
         "select (select max(price) from prices) from orders",
+        "with pg_tables as (select * from pg_tables) select * from pg_tables",
+        "with b as (from a), a as (from orders) select * from b",
+        "select * from (with pg_tables as (select 1 as a) select * from pg_tables) q, pg_tables",
         "selec 1",
         "select (",
         "",

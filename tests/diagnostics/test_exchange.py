@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as SarifLog
 
 from strata_core.diagnostics import Diagnostic, Related, Severity, Span
 from strata_core.diagnostics.exchange import render_github, render_junit, render_sarif
@@ -104,6 +105,26 @@ def test_law_no_text_breaks_a_format(message: str, fix: str, file: str) -> None:
     ElementTree.fromstring(render_junit(found, [], "t").encode("utf-8"))
     assert len(render_github(found).splitlines()) == 1 or "\n" not in render_github(found)
     assert json.loads(render_sarif(found, "t", "1"))["runs"][0]["results"][0]["ruleId"] == "E114"
+
+
+SPANS = st.builds(lambda file, line, column: Span(file, line, column, line, column + 1), ANY, *[st.integers(1, 9)] * 2)
+FINDINGS = st.builds(
+    Diagnostic,
+    st.sampled_from(["E114", "W110", "E073"]),
+    ANY,
+    st.none() | SPANS,
+    st.sampled_from(Severity),
+    fix=st.none() | ANY,
+    notes=st.lists(ANY, max_size=2).map(tuple),
+    related=st.lists(st.builds(Related, SPANS, ANY), max_size=2).map(tuple),
+    field_path=st.none() | ANY,
+    blocking=st.none() | st.booleans(),
+)
+
+
+@given(st.lists(FINDINGS, max_size=3))
+def test_law_every_log_is_of_the_schema_of_sarif(found: list[Diagnostic]) -> None:
+    SarifLog.model_validate(json.loads(render_sarif(found, "t", "1")))
 
 
 def test_half_of_a_surrogate_pair_breaks_no_format() -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
+import yaml
 
 from strata_core.contract_engine.approvals import approvals
+from strata_core.contract_engine.promotions import Promotion, record
 from strata_core.diagnostics import StrataError
 from strata_core.frozen import replace
 from strata_core.lineage.tables import ColumnId, TableId
@@ -284,6 +287,11 @@ def test_seed0_s5b_an_owner_approves_a_change_and_that_is_kept(two):
     shop.write("contracts/sales/orders/contract.yaml", CONTRACT.format(change=change, approver="bob"))
     assert len(plan(shop).conflicts) == 1
     shop.write("contracts/sales/orders/contract.yaml", CONTRACT.format(change=change, approver="ana"))
+    promotions = shop.root / "contracts" / ".promotions"
+    before = yaml.safe_load(CONTRACT.format(change=change, approver="bob").replace("2026-11-30", "'2026-11-30'"))
+    record(promotions, [Promotion("sales.orders", "1.0.0", "first-version", before)], 0)
+    assert len(plan(shop).conflicts) == 1  # ana made herself an approver along with the change
+    shutil.rmtree(promotions)
     approved = plan(shop)
     assert approved.conflicts == ()
     ((table, whole, by),) = [(a.table, a.change, a.by) for a in approved.approved]

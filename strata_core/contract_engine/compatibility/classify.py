@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from ...contract.changes import Demand, Impact
 from ...diagnostics import Diagnostic, Related, Severity
 from ...diagnostics.listing import listed
-from ..authored import Approval, AuthoredContract
+from ..approvals import approved, who_approves
+from ..authored import AuthoredContract
 from ..authored import Compatibility as Told
 from ..candidate import Candidate
 from ..promotions import Promotion
@@ -122,10 +123,9 @@ def _raised(was: tuple[int, int, int, int, object], verdict: Verdict) -> str:
 def _breaking(after: Candidate, before: AuthoredContract, changes: tuple[ProductChange, ...]) -> Iterator[Diagnostic]:
     """E131 for each thing that a breaking change needs and has not; E132 for what the owner has to look at."""
     told = after.contract.compatibility or Told()
-    # Who approves was settled before the change: nobody makes himself an approver along with it.
-    approvers = before.owner.approvers or after.contract.owner.approvers
-    owner = _approved(told.approvals, "owner", approvers)
-    governance = _approved(told.approvals, "governance", approvers)
+    approvers = who_approves(after.contract, before)
+    owner = [f for f, _ in approved(told.approvals, "owner", approvers)]
+    governance = [f for f, _ in approved(told.approvals, "governance", approvers)]
     breaking = changes_of(changes, Impact.MAJOR)
     if breaking:
         missing = [c for c in breaking if not _covered(c, owner)]
@@ -193,12 +193,6 @@ def _sides(change: ProductChange) -> tuple[str, ...]:
 
 def _people(approvers: Iterable[str]) -> str:
     return " or ".join(approvers) or "the owner"
-
-
-def _approved(approvals: Iterable[Approval], kind: str, approvers: Iterable[str]) -> tuple[str, ...]:
-    """The fingerprints that somebody approved who may."""
-    allowed = frozenset(approvers)
-    return tuple(f for a in approvals if a.kind == kind and (not allowed or a.by in allowed) for f in a.changes)
 
 
 def _covered(change: ProductChange, fingerprints: Iterable[str]) -> bool:

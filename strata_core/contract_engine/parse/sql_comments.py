@@ -1,12 +1,14 @@
-"""A `-- contract:` block in the comments at the head of a SQL file: a fragment at the table that the file makes.
+"""A `contract:` block in the comments at the head of a SQL file: a fragment at the table that the file makes.
 
-    -- contract:
-    --   product: flights.punctuality
-    --   columns:
-    --     - {name: carrier, description: IATA code}
-    select …
+    -- contract:                          /* contract:
+    --   product: flights.punctuality          product: flights.punctuality
+    --   columns:                              columns:
+    --     - {name: carrier}                     - {name: carrier} */
+    select …                              select …
 
-The comment signs are blanked, so that what is left is YAML whose places are those of the file.
+All that is no value is blanked, so that what is left is YAML whose places are those of the file. The comments are found
+here and not by sqlglot, which keeps no places of them, and nothing at all of a file whose query is not finished; tests
+hold the two together.
 """
 
 from __future__ import annotations
@@ -15,20 +17,17 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from ...diagnostics import Report, Span
+from ...diagnostics import Diagnostic, Report, Span
+from ...frozen import dataclass
 from ..discover import Input
-from ..documents import Document
 from ..tree import Tree
 from ..yaml_text import MOST_BYTES, decoded, read_yaml_text
 from .contracts import fragment_of
-from .parsed import GeneratedAsset, GeneratedColumn, ParsedFile
-
-_BEGIN = re.compile(r"\s*--\s*contract:\s*(#.*)?$")
-_LINE = re.compile(r"(\s*)--(.*)$")
+from .parsed import FragmentText, GeneratedAsset, GeneratedColumn, ParsedFile
 
 
 def parse_sql(one: Input, tree: Tree, report: Report) -> ParsedFile:
-    """The fragment at the head of a SQL file. E100 to E107 where it has one."""
+    """The fragments at the head of a SQL file. E100 to E107 where it has any."""
     nothing = ParsedFile(one.path, one.kind, one.digest)
     if one.size > MOST_BYTES:
         return nothing
@@ -36,15 +35,26 @@ def parse_sql(one: Input, tree: Tree, report: Report) -> ParsedFile:
     if b"contract:" not in content:
         return nothing
     text = decoded(one.path, content, report)
-    block = None if text is None else comment_block(text)
-    document = None if block is None else read_yaml_text(one.path, block, report)
-    inner = None if document is None else _inside(document)
-    if inner is None:
+    blocks = () if text is None else tuple(comment_blocks(text, one.path, report))
+    if text is None or not blocks:
         return nothing
     beside = posixpath.basename(one.path).removesuffix(".sql")
-    fragment = fragment_of(inner, beside, report)
-    known = () if text is None else tuple(query_facts(text, one.path, beside))
-    return ParsedFile(one.path, one.kind, one.digest, fragments=(fragment,) if fragment else (), generated=known)
+    fragments = (_fragment(block, one.path, beside, report) for block in blocks)
+    known = tuple(query_facts(text, one.path, beside))
+    return ParsedFile(
+        one.path, one.kind, one.digest, fragments=tuple(f for f in fragments if f is not None), generated=known
+    )
+
+
+def _fragment(block: str, path: str, beside: str, report: Report) -> FragmentText | None:
+    if not block.strip():
+        line = block.count("\n") + 1
+        message = "nothing stands below `contract:`"
+        fix = "write the fields of a fragment below it, indented, or remove it"
+        report(Diagnostic("E106", message, Span(path, line, 1, line, 1), fix=fix))
+        return None
+    document = read_yaml_text(path, block, report)
+    return None if document is None else fragment_of(document, beside, report)
 
 
 def query_facts(sql: str, path: str, name: str) -> Iterator[GeneratedAsset]:
@@ -75,29 +85,113 @@ def query_facts(sql: str, path: str, name: str) -> Iterator[GeneratedAsset]:
     yield GeneratedAsset("sql", (name, path), columns, upstream, span, complete=complete and bool(columns))
 
 
-def comment_block(sql: str) -> str | None:
-    """The YAML in the leading comments of `sql`, line by line where it stands; None where there is none.
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment: where its text begins in the file, without its signs, and where it ends."""
 
-    >>> comment_block("-- about\\n-- contract:\\n--   product: a.b\\nselect 1")
-    '\\n   contract:\\n     product: a.b'
+    start: int
+    end: int
+    lines: bool
+    """Whether it is one of `--`, which goes to the end of its line."""
+
+
+_SPACE = re.compile(r"\s+")
+_TEMPLATES = (("{#", "#}"), ("{{", "}}"), ("{%", "%}"))
+"""What dbt takes out or evaluates before the text is SQL."""
+
+
+def leading_comments(sql: str) -> Iterator[Comment]:
+    """The comments before the first word of `sql`.
+
+    >>> [(c.start, c.end) for c in leading_comments("-- a\\n/* b */ select 1 -- c")]
+    [(2, 4), (7, 10)]
     """
-    lines: list[str] = []
-    begun = False
-    for line in sql.split("\n"):
-        line = line.removesuffix("\r")
-        comment = _LINE.match(line)
-        if comment is None and (begun or line.strip()):
-            break
-        begun = begun or _BEGIN.match(line) is not None
-        lines.append(f"{comment[1]}  {comment[2]}" if begun and comment else "")
-    return "\n".join(lines) if begun else None
+    at = 0
+    while at < len(sql):
+        if space := _SPACE.match(sql, at):
+            at = space.end()
+        elif sql.startswith("--", at):
+            end = sql.find("\n", at)
+            end = len(sql) if end < 0 else end
+            yield Comment(at + 2, end, True)
+            at = end
+        elif sql.startswith("/*", at):
+            end = _closed(sql, at + 2)
+            if end < 0:
+                return
+            yield Comment(at + 2, end, False)
+            at = end + 2
+        else:
+            close = next((c for o, c in _TEMPLATES if sql.startswith(o, at)), None)
+            end = sql.find(close, at) if close else -1
+            if close is None or end < 0:
+                return
+            at = end + len(close)
 
 
-def _inside(document: Document) -> Document | None:
-    """What stands below `contract`."""
-    if not isinstance(document.data, dict) or "contract" not in document.data:
-        return None
-    values = {path[1:]: mark for path, mark in document.values.items() if path[:1] == ("contract",)}
-    keys = {path[1:]: mark for path, mark in document.keys.items() if path[:1] == ("contract",) and path[1:]}
-    written = {path[1:]: text for path, text in document.written.items() if path[:1] == ("contract",)}
-    return Document(document.file, document.data["contract"], values, keys, written)
+def _closed(sql: str, start: int) -> int:
+    """Where the comment ends whose text begins at `start`; -1 where it does not. Comments nest, as in DuckDB; where
+    they do not close so, the first end counts, as in dialects in which they do not nest."""
+    depth = 1
+    for sign in re.finditer(r"/\*|\*/", sql[start:]):
+        depth += 1 if sign[0] == "/*" else -1
+        if depth == 0:
+            return start + sign.start()
+    return sql.find("*/", start)
+
+
+_BEGIN = re.compile(r"[\s*]*?contract:(?=\s|$)")
+
+
+def comment_blocks(sql: str, path: str, report: Report) -> Iterator[str]:
+    """The YAML of each block in the leading comments of `sql`, every value where it stands in the file. E101 for a line
+    that goes on behind a block and is not part of it.
+
+    >>> list(comment_blocks("-- about\\n-- contract:\\n--   product: a.b\\nselect 1", "m.sql", print))
+    ['        \\n            \\n     product: a.b']
+    """
+    waiting = list(leading_comments(sql))
+    while waiting:
+        comment = waiting.pop(0)
+        begin = _BEGIN.match(sql, comment.start, comment.end)
+        if begin is None:
+            continue
+        kept = [(begin.end(), comment.end)]
+        if comment.lines:
+            indent = len(begin[0]) - len("contract:")
+            while waiting and waiting[0].lines and (more := waiting[0]):
+                text = sql[more.start : more.end]
+                apart = sql.count("\n", kept[-1][1], more.start) > 1 or not sql[slice(*kept[-1])].strip()
+                if text.strip() and len(text) - len(text.lstrip()) <= indent:
+                    if not (apart and len(kept) > 1):
+                        report(_beside(sql, path, more))
+                    break
+                kept.append((more.start, more.end))
+                waiting.pop(0)
+        yield _only(sql, kept, decorated=not comment.lines)
+
+
+def _beside(sql: str, path: str, comment: Comment) -> Diagnostic:
+    line, column = sql.count("\n", 0, comment.start) + 1, comment.start - sql.rfind("\n", 0, comment.start)
+    span = Span(path, line, column, line, column + comment.end - comment.start)
+    message = "this line stands beside `contract:`, not below it"
+    return Diagnostic("E101", message, span, fix="indent it below `contract:`, or put an empty line before it")
+
+
+def _only(sql: str, kept: list[tuple[int, int]], *, decorated: bool) -> str:
+    """The text of `sql` up to the last part that is kept, all others blanked; with `decorated`, the stars around
+    a comment too, those that lead every line of it or stand at its end."""
+    out, at = [], 0
+    for start, end in kept:
+        text = sql[start:end]
+        rest = text.split("\n")[1:]
+        if decorated:
+            text = text.rstrip("*")
+        if decorated and rest and all(line.lstrip().startswith("*") for line in rest if line.strip()):
+            text = re.sub(r"(?m)(?<=\n)(\s*)\*", r"\1 ", text)
+        out += [_BLANK.sub(" ", sql[at:start]), text]
+        at = end
+    return "".join(out)
+
+
+_BLANK = re.compile(r"[^\r\n]")

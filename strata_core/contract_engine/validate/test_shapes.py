@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...contract.ages import parse_age
 from ...diagnostics import Diagnostic, Report, Severity
@@ -22,6 +22,9 @@ from ..authored import Asset, DbtTest, ExpectationTest, SqlTest
 from ..candidate import Candidate
 from ..documents import Path
 from ..parse.parsed import Parsed
+
+if TYPE_CHECKING:  # 100 ms, which contracts without SQL do not pay
+    from sqlglot import exp
 
 DIALECTS = frozenset({"duckdb"})
 """Dialects of SQL that the embedded engine runs."""
@@ -101,12 +104,30 @@ def sql_faults(sql: str, dialect: str, assets: Iterable[Asset]) -> Iterator[tupl
         if as_table or name in _READS_ELSEWHERE:
             yield f"`{name}` reads what is no asset of the product", "name its assets alone"
             return
-    ctes = {cte.alias.casefold() for cte in statement.find_all(exp.CTE)}
     for table in statement.find_all(exp.Table):
         name = ".".join(p.name for p in table.parts) if table.name else ""
-        if name and name.casefold() not in names and not (len(table.parts) == 1 and name.casefold() in ctes):
+        if name and name.casefold() not in names and not (len(table.parts) == 1 and _is_cte(table)):
             fix = did_you_mean(name, names, f"its assets are {', '.join(sorted(names))}")
             yield f"`{name}` is no asset of the product", fix
+
+
+def _is_cte(table: exp.Table) -> bool:
+    """Whether `table` is a common table expression that its place in the query sees."""
+    from sqlglot import exp
+
+    name, node = table.name.casefold(), table.parent
+    below: exp.Expr = table
+    while node is not None:
+        seen: Sequence[exp.Expr] = ()
+        if isinstance(node, exp.With):
+            siblings = node.expressions
+            seen = siblings if node.recursive else siblings[: siblings.index(below)]
+        elif isinstance(node, exp.Query) and not isinstance(below, exp.With):
+            seen = node.ctes
+        if any(cte.alias.casefold() == name for cte in seen):
+            return True
+        below, node = node, node.parent
+    return False
 
 
 _READS_ELSEWHERE = frozenset({"getenv", "getvariable", "current_setting", "read_text", "read_blob", "glob", "query"})

@@ -1,13 +1,14 @@
 """One read-only SQL query that somebody wrote, over tables that are named to it and nothing else.
 
 The query sees views of the tables; files other than theirs, settings and the network are closed to it before it runs.
-It is bounded in time, and in memory by the engine's settings.
+A database file is attached as a whole, so that its other tables could be named: a query of one is first bound where
+nothing but empty tables of the same columns is. It is bounded in time, and in memory by the engine's settings.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -38,6 +39,8 @@ def ask(
                 connection.execute(sql.render(view))
         _close(connection, tables)
         text = _one_select(connection, query)
+        if any(isinstance(table, DuckDBTable) for table in tables.values()):
+            _bind_alone(connection, query, tables, settings)
         with _bounded(connection, seconds), computing():
             counted = connection.execute(f"SELECT count(*) FROM (\n{text}\n) AS answer").fetchone()
             rows = counted[0] if counted else 0
@@ -75,18 +78,39 @@ def _close(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, TableInpu
 def _one_select(connection: duckdb.DuckDBPyConnection, query: str) -> str:
     """The text of the one statement in `query`, without its end. E140 where there is another number of them, where it
     does more than to read, or where it does not fit the tables; this message names no value of theirs."""
-    try:
+    with _refused():
         statements = connection.extract_statements(query)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise duckdb.ParserException("it is not one SELECT")
         connection.execute(f"EXPLAIN {query}")
+    tokens = sqlglot.tokenize(query, read="duckdb")
+    end = next((t.start for t in tokens if t.token_type is sqlglot.TokenType.SEMICOLON), len(query))
+    return query[:end]
+
+
+def _bind_alone(
+    connection: duckdb.DuckDBPyConnection, query: str, names: Iterable[str], settings: EngineSettings
+) -> None:
+    """E140 where `query` names more than the views `names` of `connection`."""
+    with closing(open_session(settings, alone=True)) as alone:
+        for name in names:
+            with computing():
+                columns = connection.execute(f"DESCRIBE {sql.render(sql.table(name))}").fetchall()
+                listed = ", ".join(f"{sql.render(sql.column(c[0]))} {c[1]}" for c in columns)
+                alone.execute(f"CREATE TABLE {sql.render(sql.table(name))} ({listed})")
+        with _refused():
+            alone.execute(f"EXPLAIN {query}")
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """What DuckDB has against a query, as E140."""
+    try:
+        yield
     except duckdb.Error as error:
         why = diagnosis(str(error)).message.removeprefix("the computation failed: ")
         message = f"this query cannot be asked: {why}"
         raise StrataError(Diagnostic("E140", message, fix="write one SELECT over the tables")) from None
-    tokens = sqlglot.tokenize(query, read="duckdb")
-    end = next((t.start for t in tokens if t.token_type is sqlglot.TokenType.SEMICOLON), len(query))
-    return query[:end]
 
 
 @contextmanager

@@ -1,0 +1,21 @@
+"""Freshness of tables as a whole: their age is told from when they were written, not from a value in them (E085)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from ..diagnostics import Diagnostic, Span
+from .model import Freshness
+from .rules import spelled_age
+
+
+def outdated(
+    promised: Freshness | None, age: timedelta, what: str, promiser: str, span: Span | None
+) -> Diagnostic | None:
+    """E085 where a freshness of no column is `promised`, and the table is of a greater `age`. `what` happened that long
+    ago ("it was published"), and `promiser` is what promises otherwise."""
+    if promised is None or promised.column is not None or age <= promised.max_age:
+        return None
+    message = f"{what} {spelled_age(age)} ago, but {promiser} promises freshness <= {spelled_age(promised.max_age)}"
+    fix = "find out why nothing later came, or let the promised freshness be longer"
+    return Diagnostic("E085", message, span, fix=fix)
