@@ -51,7 +51,7 @@ def promote_command(
         for line in _lines(workspace.store, promotion, changed):
             click.echo(line)
     if promotion.plan.conflicts:
-        tell(promotion.plan.conflicts, project.line_source, as_json=format_ == "json")
+        tell(promotion.plan.conflicts, project.line_source, format_)
         return FINDINGS
     version = promotion.plan.base
     if not dry_run:

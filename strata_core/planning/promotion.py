@@ -17,8 +17,8 @@ from ..diagnostics import Diagnostic, StrataError
 from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion, Pointer
 from .apply import reads_of
-from .catalog import read_catalog, removed_tables
-from .consumers import Approval, Breaks, breaking_changes, judged
+from .catalog import Approved, read_catalog, removed_tables
+from .consumers import Breaks, breaking_changes, judged
 from .environments import not_published, published_environment
 from .fingerprints import Fingerprint, kept_fingerprints
 from .health import examine
@@ -43,7 +43,7 @@ def plan_promotion(
     source: str,
     selected: Collection[str] | None = None,
     *,
-    approvals: Callable[[], Collection[Approval]] = tuple,
+    approvals: Callable[[], Collection[Approved]] = tuple,
 ) -> Promotion:
     """What promoting the models `selected`, and what they read, from the environment `source` changes in the
     workspace's environment.
