@@ -30,6 +30,7 @@ class InputKind(StrEnum):
     DBT_MANIFEST = "dbt manifest"
     DBT_CATALOG = "dbt catalog"
     DBT_RUN_RESULTS = "dbt run results"
+    DBT_SOURCES = "dbt sources"
     DLT_SCHEMA = "dlt schema"
     OPENLINEAGE = "openlineage"
 
@@ -51,6 +52,7 @@ GENERATED_NAMES = (
     ("manifest.json", InputKind.DBT_MANIFEST),
     ("catalog.json", InputKind.DBT_CATALOG),
     ("run_results.json", InputKind.DBT_RUN_RESULTS),
+    ("sources.json", InputKind.DBT_SOURCES),
     (".schema.yaml", InputKind.DLT_SCHEMA),
     (".schema.json", InputKind.DLT_SCHEMA),
     (".jsonl", InputKind.OPENLINEAGE),

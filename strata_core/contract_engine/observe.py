@@ -1,8 +1,9 @@
 """Runtime observations: what was seen of the assets, from whatever tool, in the same terms (Seed 2, "Runtime
 Observations"). They go into runtime views and never change what was authored.
 
-Here they come from files (dbt's run results and catalog, OpenLineage events) and from Strata's store; Dagster and the
-execution of tests hand in their own.
+Here they come from files (dbt's run results, source freshness and catalog, OpenLineage events) and from Strata's store;
+Dagster (`strata_dagster.observing`) and the execution of tests hand in their own. Of two that saw the same thing, the
+later counts.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from ..frozen import dataclass, field
 from .parse.parsed import Parsed
 
 if TYPE_CHECKING:
+    from ..store.environments import Pointer
+    from ..store.store import Store
     from .pipeline import Setting
 
 Outcome = Literal["passed", "failed", "error", "not_run", "unsupported"]
 RunState = Literal["succeeded", "failed", "running", "unknown"]
+Weight = Literal["blocking", "degrading", "informational"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,22 @@ class SeenTest:
 
 
 @dataclass(frozen=True, slots=True)
+class SeenCheck:
+    """The latest result of a check that is no test of a contract: a write pin, a check of a Dagster asset.
+
+    `weight` says what its failure means to who reads the table: that what is live is not sound (`blocking`), that
+    something is wrong or a newer version was refused (`degrading`), or nothing (`informational`).
+    """
+
+    ref: str
+    check: str
+    outcome: Outcome
+    weight: Weight
+    at: str | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SeenSchema:
     """The columns that a table has: name, Strata type (None where it has none), nullable where known."""
 
@@ -43,13 +63,16 @@ class SeenSchema:
 
 @dataclass(frozen=True, slots=True)
 class SeenRun:
-    """The latest run that made a table. `at` is also the age of what it made, where it succeeded."""
+    """The latest run that made a table. `at` is also the age of what it made, where it succeeded; `data_version` and
+    `rows` are of what it made."""
 
     ref: str
     run_id: str
     state: RunState
     at: str | None = None
     url: str | None = None
+    data_version: str | None = None
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +93,20 @@ class Observations:
     edges: tuple[SeenEdge, ...] = ()
     latest_values: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """The latest value of a date or timestamp column, by table and column."""
+    checks: tuple[SeenCheck, ...] = ()
+    loaded: Mapping[str, str] = field(default_factory=dict)
+    """When the newest rows of a table were loaded, by table, where a tool says so of tables that it does not make."""
 
     def with_(self, other: Observations) -> Observations:
-        """Both; what `other` saw counts where both saw the same thing."""
+        """Both; schemas, edges and values that `other` saw count where both saw the same."""
         return Observations(
             (*self.tests, *other.tests),
             (*self.schemas, *other.schemas),
             (*self.runs, *other.runs),
             (*self.edges, *other.edges),
             {**self.latest_values, **other.latest_values},
+            (*self.checks, *other.checks),
+            {**self.loaded, **other.loaded},
         )
 
 
@@ -99,17 +127,47 @@ _STATES: Mapping[str, RunState] = {
 }
 
 
+_AGES: Mapping[str, tuple[Outcome, Weight]] = {
+    "pass": ("passed", "degrading"),
+    "warn": ("failed", "informational"),
+    "error": ("failed", "degrading"),
+    "runtime error": ("error", "degrading"),
+}
+"""What `dbt source freshness` says of a source: late by its warning, or by its error."""
+
+
 def seen_in_files(parsed: Parsed) -> Observations:
     """What dbt and OpenLineage tell in their files."""
     names = {t.unique_id: t.name for file in parsed.files for t in file.tests}
+    # A source's bare name is left out: a model may have it too.
+    tables = {ref: asset.refs[:2] for file in parsed.files for asset in file.generated for ref in asset.refs[:2]}
+    results = [(file, r) for file in parsed.files for r in file.results]
     tests = [
-        SeenTest(None, names[r.unique_id], _OUTCOMES.get(r.status, "error"), _utc(r.at), r.failures, r.message)
-        for file in parsed.files
-        for r in file.results
+        SeenTest(None, names[r.unique_id], _OUTCOMES.get(r.status, "error"), utc(r.at), r.failures, r.message)
+        for _, r in results
         if r.unique_id in names
     ]
+    made = [r for file, r in results if file.kind == "dbt run results" and r.status != "skipped"]
     runs = [
-        SeenRun(ref, r.run_id, _STATES.get(r.event, "unknown"), _utc(r.at))
+        SeenRun(ref, f"dbt {r.run_id or ''}".rstrip(), "succeeded" if r.status == "success" else "failed", utc(r.at))
+        for r in made
+        if r.unique_id not in names
+        for ref in tables.get(r.unique_id, ())
+    ]
+    loaded = {
+        ref: at
+        for file, r in results
+        if file.kind == "dbt sources" and (at := utc(r.at)) is not None
+        for ref in tables.get(r.unique_id, ())
+    }
+    checks = [
+        SeenCheck(ref, "dbt_source_freshness", *_AGES[r.status], utc(r.checked_at), r.message)
+        for file, r in results
+        if file.kind == "dbt sources" and r.status in _AGES
+        for ref in tables.get(r.unique_id, ())
+    ]
+    runs += [
+        SeenRun(ref, r.run_id, _STATES.get(r.event, "unknown"), utc(r.at))
         for file in parsed.files
         for r in file.runs
         for ref in dict.fromkeys((r.output, r.output.rpartition(".")[2]))
@@ -122,10 +180,10 @@ def seen_in_files(parsed: Parsed) -> Observations:
         for ref in asset.refs
     ]
     edges = [SeenEdge(ref, u) for asset in seen for ref in asset.refs for u in asset.upstream]
-    return Observations(tuple(tests), tuple(schemas), tuple(runs), tuple(edges))
+    return Observations(tuple(tests), tuple(schemas), tuple(runs), tuple(edges), {}, tuple(checks), loaded)
 
 
-def _utc(at: str | None) -> str | None:
+def utc(at: str | None) -> str | None:
     """An instant as views spell it."""
     from datetime import UTC, datetime
 
@@ -140,32 +198,53 @@ def _utc(at: str | None) -> str | None:
 
 
 def seen_in_store(setting: Setting, models: Iterable[str], environment: str = "prod") -> Observations:
-    """What Strata's store has published of `models`: schema, last publication, and the latest dates in them."""
-    from ..store.instant import spell
+    """What Strata's store has published of `models`: schema, last publication, the latest dates in them, the verdict
+    that they were published with, and where the files of what is live are gone (`last_known_good`)."""
     from ..store.store import Store
 
     root = setting.root / setting.config.store_root
+    seen = Observations()
     if not root.is_dir():
-        return Observations()
-    schemas, runs = [], []
-    values: dict[tuple[str, str], str] = {}
+        return seen
     try:
         store = Store.open(root, create=False)
         published = store.environment(environment).head()
-        for model in models:
-            pointer = published.models.get(model)
-            if pointer is None:
-                continue
-            manifest = store.artifact(model, pointer).manifest
-            columns = tuple((f.name, f.metadata.get("strata.type"), f.nullable) for f in manifest.schema)
-            schemas.append(SeenSchema(model, columns))
-            at = spell(pointer.published_at or published.at)
-            runs.append(SeenRun(model, f"{environment} version {published.number}", "succeeded", at))
-            for f in manifest.schema:
-                statistics = manifest.statistics.get(f.name)
-                dated = statistics is not None and f.metadata.get("strata.type") in ("date", "timestamp")
-                if statistics is not None and dated and (latest := _utc(str(statistics.maximum))) is not None:
-                    values[model, f.name] = latest
     except StrataError:
-        return Observations()
-    return Observations((), tuple(schemas), tuple(runs), (), values)
+        return seen
+    version = f"{environment} version {published.number}"
+    found = [
+        _published(store, model, published.models[model], published.at, version)
+        for model in models
+        if model in published.models
+    ]
+    return Observations(
+        schemas=tuple(s for f in found for s in f.schemas),
+        runs=tuple(r for f in found for r in f.runs),
+        latest_values={key: value for f in found for key, value in f.latest_values.items()},
+        checks=tuple(c for f in found for c in f.checks),
+    )
+
+
+def _published(store: Store, model: str, pointer: Pointer, since: int, version: str) -> Observations:
+    from ..store.instant import spell
+
+    at = spell(pointer.published_at or since)
+    try:
+        artifact = store.artifact(model, pointer)
+    except StrataError as error:
+        found = error.diagnostics[0]
+        lost = SeenCheck(model, "last_known_good", "failed", "blocking", None, f"{found.code} {found.message}")
+        return Observations(runs=(SeenRun(model, version, "succeeded", at),), checks=(lost,))
+    manifest = artifact.manifest
+    columns = tuple((f.name, f.metadata.get("strata.type"), f.nullable) for f in manifest.schema)
+    values = {}
+    for f in manifest.schema:
+        statistics = manifest.statistics.get(f.name)
+        dated = statistics is not None and f.metadata.get("strata.type") in ("date", "timestamp")
+        if statistics is not None and dated and (latest := utc(str(statistics.maximum))) is not None:
+            values[model, f.name] = latest
+    return Observations(
+        schemas=(SeenSchema(model, columns),),
+        runs=(SeenRun(model, version, "succeeded", at, None, manifest.digest, manifest.rows),),
+        latest_values=values,
+    )

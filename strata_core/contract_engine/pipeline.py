@@ -92,7 +92,7 @@ def open_setting(start: Path | None = None, today: date | None = None) -> Settin
 def check(setting: Setting) -> Outcome:
     """The outcome of a check, from the cache where nothing changed."""
     inventory = discover(setting.tree, setting.config, setting.root)
-    key = _key(setting, inventory)
+    key = outcome_key(setting, inventory, "contracts")
     kept = cache.load(key)
     if isinstance(kept, Outcome):
         return kept
@@ -102,12 +102,13 @@ def check(setting: Setting) -> Outcome:
     return outcome
 
 
-def _key(setting: Setting, inventory: Inventory) -> str:
+def outcome_key(setting: Setting, inventory: Inventory, kind: str) -> str:
+    """The key of something of `kind` that is made of a whole check."""
     files = "\0".join(f"{i.path}\0{i.kind}\0{i.digest}" for i in inventory.inputs)
     found = repr(inventory.diagnostics)
     records = [f"{p}\0{setting.tree.digest(p)}" for p in _records(setting)]
     parts = (str(setting.root), repr(setting.config), setting.today.isoformat(), files, found, *records)
-    return cache.content_key("contracts", *(part.encode() for part in parts))
+    return cache.content_key(kind, *(part.encode() for part in parts))
 
 
 def _records(setting: Setting) -> list[str]:

@@ -5,9 +5,9 @@ A snapshot that is small: the latest of each thing, lineage of one hop, and link
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from ..contract.ages import parse_age
 from ..diagnostics import Diagnostic, Span
@@ -16,10 +16,11 @@ from ..types import widens
 from ..types.spelling import TypeSpellingError, parse_type
 from .authored import AgentPermission, Asset, AuthoredContract, Governance, MaskingIntent
 from .candidate import Candidate
-from .observe import Observations, SeenSchema
+from .observe import Observations, SeenCheck, SeenSchema
 from .parse.parsed import Parsed
 from .promotions import Promotion
 from .runtime_view import (
+    CheckStatus,
     FreshnessState,
     InputDigest,
     LineageEdge,
@@ -39,16 +40,38 @@ from .shapes import valid
 _SECONDS = 19
 
 
+class _Dated(Protocol):
+    @property
+    def at(self) -> str | None: ...
+
+
+D = TypeVar("D", bound=_Dated)
+K = TypeVar("K", bound=Hashable)
+
+
+def _latest(seen: Iterable[D], key: Callable[[D], K]) -> dict[K, D]:
+    """The latest of each key; the last of those that are as late. What bears no time was before all others."""
+    found: dict[K, D] = {}
+    for one in seen:
+        before = found.get(key(one))
+        if before is None or (one.at or "")[:_SECONDS] >= (before.at or "")[:_SECONDS]:
+            found[key(one)] = one
+    return found
+
+
 class Known:
     """What is known around all products, by the names that are asked for: built once, asked for each view."""
 
     def __init__(self, parsed: Parsed, seen: Observations, candidates: Iterable[Candidate]) -> None:
         self.digests = parsed.digests
-        self.tests = {(t.product, t.test): t for t in seen.tests}
+        self.tests = _latest(seen.tests, lambda t: (t.product, t.test))
         self.dbt_names = {t.unique_id: t.name for file in parsed.files for t in file.tests}
         self.schemas = {s.ref: s for s in seen.schemas}
-        self.runs = {r.ref: r for r in seen.runs}
-        self.latest_values = seen.latest_values
+        self.runs = _latest(seen.runs, lambda r: r.ref)
+        self.latest_values, self.loaded = seen.latest_values, seen.loaded
+        self.checks: dict[str, list[SeenCheck]] = {}
+        for check in _latest(seen.checks, lambda c: (c.ref, c.check)).values():
+            self.checks.setdefault(check.ref, []).append(check)
         lineage = [a for a in parsed.generated if a.compiled or a.kind == "dbt_model"]
         self.upstream = {ref: a.upstream for a in lineage for ref in a.refs}
         self.edges: dict[str, list[str]] = {}
@@ -68,15 +91,17 @@ def project(
     tests = tuple(_tests(contract, known))
     freshness = tuple(_freshness(contract, known, now))
     schemas = tuple(_schemas(contract, known))
+    checks = tuple(_checks(contract, known))
     return RuntimeView(
         apiVersion="strata/v0",
         kind="DataProductRuntimeView",
         id=contract.id,
         version=contract.version,
-        provenance=_provenance(candidate, known, promotion, engine_version),
+        provenance=replace(_provenance(candidate, known, promotion, engine_version), projected_at=_spelled(now)),
         contract=contract,
-        status=_status(tests, freshness, schemas),
+        status=_status(tests, checks, freshness, schemas),
         tests=tests,
+        checks=checks,
         freshness=freshness,
         observed_schema=schemas,
         latest_runs=tuple(_runs(contract, known)),
@@ -120,6 +145,10 @@ def _inputs(digests: Mapping[str, str]) -> tuple[InputDigest, ...]:
     return tuple(InputDigest(path=p, sha256=digests[p]) for p in digests)
 
 
+def _spelled(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%S}Z"
+
+
 def instant(text: str) -> str:
     """An instant to the second, as views spell it."""
     return f"{text[:_SECONDS]}Z"
@@ -148,6 +177,19 @@ def _tests(contract: AuthoredContract, known: Known) -> Iterator[TestStatus]:
         )
 
 
+def _checks(contract: AuthoredContract, known: Known) -> Iterator[CheckStatus]:
+    """What checks say of the assets, but for dbt's tests that the contract names: these are among its tests."""
+    named = {known.dbt_names.get(t.ref, t.ref) for t in contract.tests if t.kind == "dbt"}
+    for asset in contract.assets:
+        found = {c.check: c for ref in reversed(_refs(asset)) for c in known.checks.get(ref, ())}
+        for check in sorted(found.keys() - named):
+            one = found[check]
+            at = instant(one.at) if one.at else None
+            yield CheckStatus(
+                asset=asset.id, check=check, outcome=one.outcome, weight=one.weight, at=at, message=one.message
+            )
+
+
 def _freshness(contract: AuthoredContract, known: Known, now: datetime) -> Iterator[FreshnessState]:
     for asset in contract.assets:
         promised = asset.freshness.max_age if asset.freshness else None
@@ -158,21 +200,35 @@ def _freshness(contract: AuthoredContract, known: Known, now: datetime) -> Itera
         for ref in _refs(asset):
             if asset.freshness is not None and asset.freshness.column is not None:
                 latest = latest or known.latest_values.get((ref, asset.freshness.column))
+            elif ref in known.loaded:
+                latest = latest or known.loaded[ref]
             elif ref in known.runs and known.runs[ref].state == "succeeded":
                 latest = latest or known.runs[ref].at
         yield FreshnessState(
             asset=asset.id,
             expected=promised,
             latest=instant(latest) if latest else None,
-            state=_age_state(latest, parse_age(promised), now),
+            state=age_state(latest, promised, now),
         )
 
 
-def _age_state(latest: str | None, limit: timedelta | None, now: datetime) -> Literal["fresh", "stale", "unknown"]:
+def age_state(latest: str | None, promised: str, now: datetime) -> Literal["fresh", "stale", "unknown"]:
+    """How the instant `latest` stands at `now` (UTC) against the age that is promised."""
     if latest is None:
         return "unknown"
-    at = datetime.fromisoformat(latest[:_SECONDS]).replace(tzinfo=UTC)
-    return "fresh" if limit is None or now - at <= limit else "stale"
+    until = stale_after(latest, promised)
+    return "fresh" if until is None or now <= until else "stale"
+
+
+def age_told(latest: str, promised: str) -> str:
+    """That something is late, in words."""
+    return f"latest is {latest}, and at most {promised} old is promised"
+
+
+def stale_after(latest: str, promised: str) -> datetime | None:
+    """The last moment at which what is as old as `latest` keeps the promise."""
+    limit: timedelta | None = parse_age(promised)
+    return None if limit is None else datetime.fromisoformat(latest[:_SECONDS]).replace(tzinfo=UTC) + limit
 
 
 def _schemas(contract: AuthoredContract, known: Known) -> Iterator[SchemaState]:
@@ -215,7 +271,15 @@ def _runs(contract: AuthoredContract, known: Known) -> Iterator[RunSummary]:
         run = next((known.runs[r] for r in _refs(asset) if r in known.runs), None)
         if run is not None:
             at = instant(run.at) if run.at else None
-            yield RunSummary(asset=asset.id, run_id=run.run_id, state=run.state, at=at, url=run.url)
+            yield RunSummary(
+                asset=asset.id,
+                run_id=run.run_id,
+                state=run.state,
+                at=at,
+                url=run.url,
+                data_version=run.data_version,
+                rows=run.rows,
+            )
 
 
 def _lineage(contract: AuthoredContract, known: Known) -> Iterator[LineageEdge]:
@@ -263,7 +327,10 @@ def _links(contract: AuthoredContract) -> Iterator[Link]:
 
 
 def _status(
-    tests: tuple[TestStatus, ...], freshness: tuple[FreshnessState, ...], schemas: tuple[SchemaState, ...]
+    tests: tuple[TestStatus, ...],
+    checks: tuple[CheckStatus, ...],
+    freshness: tuple[FreshnessState, ...],
+    schemas: tuple[SchemaState, ...],
 ) -> ProductStatus:
     blocked: list[StatusReason] = []
     degraded: list[StatusReason] = []
@@ -276,9 +343,17 @@ def _status(
                 blocked.append(reason)
             elif test.severity == "degrading":
                 degraded.append(reason)
+    for check in checks:
+        if check.outcome in ("failed", "error") and check.weight != "informational":
+            told = f"{check.check} {check.outcome}" + (f": {check.message}" if check.message else "")
+            reason = StatusReason(code="check-failed", message=told, asset=check.asset)
+            (blocked if check.weight == "blocking" else degraded).append(reason)
     for age in freshness:
+        if age.state == "unknown":
+            message = f"at most {age.expected} old is promised, and nothing tells how old it is"
+            degraded.append(StatusReason(code="age-unknown", message=message, asset=age.asset))
         if age.state == "stale":
-            message = f"latest is {age.latest}, and at most {age.expected} old is promised"
+            message = age_told(str(age.latest), str(age.expected))
             degraded.append(StatusReason(code="stale", message=message, asset=age.asset))
     for schema in schemas:
         for drift in schema.drift:

@@ -14,7 +14,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -31,6 +31,11 @@ from .pipeline import Checked
 from .project import Known, document, project, view_faults
 from .promotions import Promotion
 from .runtime_view import RuntimeView
+
+try:
+    import fcntl
+except ImportError:  # where the operating system has no such locks, publications of one machine do not take turns
+    fcntl = None  # type: ignore[assignment]
 
 CURRENT = "current"
 RELEASES = "releases"
@@ -96,17 +101,49 @@ def prepare(checked: Checked, products: Sequence[str], seen: Observations, prove
     made = (_promotion(checked, c, provenance, digests) for c in chosen)
     fresh = tuple(replace(p, number=expected + 1) for p in made if p is not None)
     known = {**promotions.latest(checked.setting.promotions)[0], **{p.product: p for p in fresh}}
-    views: dict[str, RuntimeView] = {}
+    current = {c.id: c for c in chosen}
+    views = _views(checked, known, current, seen, provenance)
+    for promotion in fresh:
+        problems += _failed_tests(views[promotion.product], current[promotion.product])
+    if problems:
+        raise StrataError(*problems)
+    return Prepared(Publication(checked, views, known), fresh, expected)
+
+
+def refreshed(checked: Checked, seen: Observations, provenance: Provenance) -> Prepared:
+    """A publication that promotes nothing: what was promoted, as it stands now. What the files say by now, and what is
+    wrong in them, does not matter to it. Raises `StrataError` E161 where the promotion record is damaged."""
+    known, problems = promotions.latest(checked.setting.promotions)
+    if problems:
+        raise StrataError(*problems)
+    same = {
+        id_: checked.collated.by_id[id_]
+        for id_, promotion in known.items()
+        if id_ in checked.collated.by_id and _says_the_same(checked.collated.by_id[id_], promotion)
+    }
+    views = _views(checked, known, same, seen, provenance)
+    return Prepared(Publication(checked, views, known), (), promotions.head(checked.setting.promotions))
+
+
+def _views(
+    checked: Checked,
+    known: Mapping[str, Promotion],
+    current: Mapping[str, Candidate],
+    seen: Observations,
+    provenance: Provenance,
+) -> dict[str, RuntimeView]:
+    """The view of each product in `known`, of what its files say where it is in `current`, else of what was promoted.
+    Raises `StrataError` E160 where one has not the shape of a view."""
     around = Known(checked.parsed, seen, checked.collated.candidates)
-    now_promoted, current = {p.product for p in fresh}, {c.id: c for c in chosen}
+    views: dict[str, RuntimeView] = {}
+    problems: list[Diagnostic] = []
     for id_, promotion in sorted(known.items()):
         candidate = current.get(id_) or _as_promoted(promotion)
         views[id_] = project(candidate, around, promotion, provenance.engine_version, provenance.now)
         problems += view_faults(views[id_], candidate)
-        problems += _failed_tests(views[id_], candidate, id_ in now_promoted)
     if problems:
         raise StrataError(*problems)
-    return Prepared(Publication(checked, views, known), fresh, expected)
+    return views
 
 
 def publish(prepared: Prepared, targets: Sequence[Target], out: Path) -> Published:
@@ -145,10 +182,10 @@ def _obstacles(checked: Checked, candidate: Candidate) -> Iterable[Diagnostic]:
         yield Diagnostic("E160", message, Span(candidate.file, 1, 1, 1, 1), fix="mend them; nothing was published")
 
 
-def _failed_tests(view: RuntimeView, candidate: Candidate, promoted_now: bool) -> Iterable[Diagnostic]:
+def _failed_tests(view: RuntimeView, candidate: Candidate) -> Iterable[Diagnostic]:
     """A blocking test that was run and failed keeps a new version from promotion."""
     for test in view.tests:
-        if promoted_now and test.severity == "blocking" and test.outcome in ("failed", "error"):
+        if test.severity == "blocking" and test.outcome in ("failed", "error"):
             message = f"the blocking test `{test.id}` of `{view.id}` {test.outcome}: {test.message or 'see its result'}"
             number = next(i for i, t in enumerate(candidate.contract.tests) if t.id == test.id)
             yield candidate.finding("E160", message, ("tests", number), "repair the data, run it again and publish")
@@ -159,7 +196,7 @@ def _promotion(
 ) -> Promotion | None:
     """The promotion of a candidate; None where the promoted contract says the same."""
     before = checked.promotions.get(candidate.id)
-    if before is not None and canonical(before.contract) == canonical(candidate.data):
+    if before is not None and _says_the_same(candidate, before):
         return None
     verdict = checked.validated.compatibility[candidate.id]
     told = candidate.contract.compatibility
@@ -177,6 +214,10 @@ def _promotion(
         provenance.engine_version,
         at=f"{provenance.now:%Y-%m-%dT%H:%M:%S}Z",
     )
+
+
+def _says_the_same(candidate: Candidate, promotion: Promotion) -> bool:
+    return candidate.sound and canonical(promotion.contract) == canonical(candidate.data)
 
 
 def _as_promoted(promotion: Promotion) -> Candidate:
@@ -208,6 +249,27 @@ def _stage(out: Path, files: Mapping[str, bytes]) -> Path:
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return place
+
+
+@contextlib.contextmanager
+def publishing(out: Path) -> Iterator[None]:
+    """Publications in `out` by processes of this machine take turns; the lock of one that dies is free.
+
+    Promotion does not need it, since its record is the one commit point. A refresh does: it reads what is served and
+    writes it anew.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        lock = os.open(out / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        message = f"nothing can be published in `{out}`: {error.strerror}"
+        raise StrataError(Diagnostic("E160", message, fix="publish to another folder with `--out`")) from error
+    try:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
 
 
 def _check_free(link: Path) -> None:

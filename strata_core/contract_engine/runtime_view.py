@@ -41,6 +41,8 @@ class ViewProvenance(Shape):
     promoted_by: str | None = None
     promotion: int | None = None
     """The number of the promotion record."""
+    projected_at: Instant | None = None
+    """When the view was made: what happened since is not in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,22 @@ class TestStatus(Shape):
     message: str | None = None
     visible_to: tuple[str, ...] = ()
     """Empty: everybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckStatus(Shape):
+    """The latest result of a check of an asset that is no test of the contract: a write pin, a check in Dagster.
+
+    A `blocking` one that fails says that what is live is not sound; a `degrading` one, that something is wrong, or that
+    a newer version was refused and the last-known-good stays live.
+    """
+
+    asset: str
+    check: str
+    outcome: TestOutcome
+    weight: Literal["blocking", "degrading", "informational"]
+    at: Instant | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +133,9 @@ class RunSummary(Shape):
     state: Literal["succeeded", "failed", "running", "unknown"]
     at: Instant | None = None
     url: str | None = None
+    data_version: str | None = None
+    """What names the rows that it made: the same rows have the same."""
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +170,7 @@ class RuntimeView(Shape):
     status: ProductStatus
     governance: Governance
     tests: tuple[TestStatus, ...] = ()
+    checks: tuple[CheckStatus, ...] = ()
     freshness: tuple[FreshnessState, ...] = ()
     observed_schema: tuple[SchemaState, ...] = ()
     latest_runs: tuple[RunSummary, ...] = ()

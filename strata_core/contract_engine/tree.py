@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..diagnostics import Diagnostic, Report, Severity, Span
 from ..diagnostics.render import printable
-from ..frozen import dataclass
+from ..frozen import dataclass, field
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -54,9 +54,10 @@ class Tree(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FolderTree:
-    """The tree of a folder."""
+    """The tree of a folder. Where `visited` is given, the folders that are looked into are noted in it."""
 
     root: Path
+    visited: list[str] | None = field(default=None, compare=False, repr=False)
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at `path`."""
@@ -96,6 +97,8 @@ class FolderTree:
 
     def _walk(self, folder: str, ignores: list[_Ignores], report: Report) -> Iterator[str]:
         here = self._place(folder)
+        if self.visited is not None:
+            self.visited.append(folder)
         found = _ignores_of(here, folder)
         inside = [*ignores, found] if found else ignores
         try:

@@ -66,6 +66,7 @@ def test_seed2_publish_records_who_when_commit_digests_approvals_and_verdict(tmp
         "promoted_by": "ana",
         "promotion": 1,
         "engine_version": "0.1.0",
+        "projected_at": "2026-11-30T12:00:00Z",
     }
     index = json.loads((tmp_path / "out/current/index.json").read_text())
     assert [(p["id"], p["version"], p["view"]) for p in index["products"]] == [

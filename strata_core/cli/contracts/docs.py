@@ -32,8 +32,8 @@ def docs_command(setting: Setting, contract: Path | None, out: Path | None) -> i
     """
     from ...contract_engine.docs.documented import documented
     from ...contract_engine.docs.site import site
+    from ...contract_engine.observed import moment, observed
     from ...contract_engine.project import Known, project
-    from .observed import moment, observed
 
     place = out or setting.root / ".generated" / "docs"
     with Progress("writing documentation") as progress:

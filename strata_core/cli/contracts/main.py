@@ -16,6 +16,8 @@ VERBS = {
     "project": Verb(".project", "Write the runtime views of products."),
     "docs": Verb(".docs", "Write the documentation of products: HTML, Markdown, JSON."),
     "publish": Verb(".publish", "Promote what is valid: views, docs and index, with a record."),
+    "refresh": Verb(".refresh", "Publish what was promoted as it stands now; promote nothing."),
+    "status": Verb(".status", "Say how products stand: may they be read, are they healthy."),
     "suggest": Verb(".suggest", "Propose what contracts lack, on a branch of its own."),
     "diff": Verb(".diff", "Show what changed between two Git revisions, and what it breaks."),
     "import": Verb(".import_", "Make a contract of one in another standard (ODCS)."),

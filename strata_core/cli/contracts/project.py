@@ -21,8 +21,8 @@ from .shared import chosen, exit_code, on_contracts, tell, write
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where the views go (default: printed).")
 def project_command(setting: Setting, contract: Path | None, out: Path | None) -> int:
     """Write the runtime views of products whose contracts hold, as they would be published now."""
+    from ...contract_engine.observed import moment, observed
     from ...contract_engine.project import Known, document, project, view_faults
-    from .observed import moment, observed
 
     with Progress("projecting runtime views"):
         checked = examine(setting)

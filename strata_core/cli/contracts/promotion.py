@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from ...contract_engine.git_state import changed, checked_out
+from ...contract_engine.observed import moment, observed
 from ...contract_engine.pipeline import Checked
 from ...contract_engine.publish import Prepared, Provenance, prepare
 from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.listing import listed
-from .observed import moment, observed
 
 
 def prepared(checked: Checked, products: Sequence[str], by: str | None = None, commit: str | None = None) -> Prepared:

@@ -28,12 +28,14 @@ def publish_command(
 
     The contracts and all that they are made of must be committed, so that the record can name where they come from.
     """
-    from ...contract_engine.publish import TARGETS, publish
+    from ...contract_engine.publish import TARGETS, publish, publishing
     from .promotion import prepared
 
     with Progress("publishing") as progress:
         place = out or setting.root / setting.config.contract_engine.out
-        published = publish(prepared(examine(setting), products, by, commit), TARGETS, place)
+        checked = examine(setting)
+        with publishing(place):
+            published = publish(prepared(checked, products, by, commit), TARGETS, place)
         for promotion in published.promoted:
             progress.say(f"promoted {promotion.product} {promotion.version} ({promotion.verdict})")
     if not published.promoted:

@@ -167,11 +167,28 @@ def _freshness(product: Documented, _: Mapping[str, str]) -> Iterator[Block]:
 
 
 def _tests(product: Documented, _: Mapping[str, str]) -> Iterator[Block]:
+    if product.view.contract.tests:
+        yield from _own_tests(product)
+    else:
+        yield Paragraph(("The contract has no tests.",))
+    if product.view.checks:
+        rows = tuple(
+            Row(
+                (
+                    (Code(c.asset),),
+                    (Code(c.check),),
+                    (Mark(c.outcome, _OUTCOMES.get(c.outcome, "warn")), f" at {_moment(c.at)}" if c.at else ""),
+                    (c.message or "",),
+                )
+            )
+            for c in product.view.checks
+        )
+        yield compact(Table("Checks of the assets", ("asset", "check", "latest result", "what it says"), rows))
+
+
+def _own_tests(product: Documented) -> Iterator[Block]:
     statuses = {t.id: t for t in product.view.tests}
     tests = product.view.contract.tests
-    if not tests:
-        yield Paragraph(("The contract has no tests.",))
-        return
     rows = tuple(
         Row(
             (

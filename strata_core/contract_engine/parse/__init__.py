@@ -24,6 +24,7 @@ PARSERS: Mapping[InputKind, tuple[str, str]] = MappingProxyType(
         InputKind.DBT_MANIFEST: ("dbt_manifest", "parse_manifest"),
         InputKind.DBT_CATALOG: ("dbt_catalog", "parse_catalog"),
         InputKind.DBT_RUN_RESULTS: ("dbt_catalog", "parse_run_results"),
+        InputKind.DBT_SOURCES: ("dbt_catalog", "parse_sources"),
         InputKind.DLT_SCHEMA: ("dlt_schema", "parse_dlt_schema"),
         InputKind.OPENLINEAGE: ("openlineage", "parse_events"),
     }

@@ -84,13 +84,16 @@ class ToolTest:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result of a test or run of a tool, as it reported it."""
+    """The result of a test or run of a tool, as it reported it. `at` is when it ended; of the freshness of a source,
+    when its newest row was loaded, and `checked_at` when that was looked at."""
 
     unique_id: str
     status: str
     at: str | None
     failures: int | None = None
     message: str | None = None
+    run_id: str | None = None
+    checked_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

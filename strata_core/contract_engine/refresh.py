@@ -1,0 +1,83 @@
+"""Refresh: what was promoted is published anew as it stands now. Nothing is promoted, and what contracts say by now, or
+what is wrong in them, keeps nobody from seeing the state of what is served (Seed 2, "Runtime Observations").
+
+Publications take turns (`publishing`), so that none puts back what another saw later; results of tests that were not
+run again are those of the views that are served.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Set
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ..frozen import dataclass
+from .observe import Observations, SeenTest
+from .observed import observed
+from .pipeline import Checked
+from .promotions import histories
+from .publish import CURRENT, RELEASES, TARGETS, Provenance, publish, publishing, refreshed
+from .runtime_view import RuntimeView
+from .standing import served_products, served_view
+
+KEPT_SECONDS = 3600.0
+"""How long a release that was replaced is left to who still reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What is served now: the view of each product that was ever promoted, and the release that they lie in. `tests`
+    are the results of the tests that were run, also those of products that are not promoted."""
+
+    views: Mapping[str, RuntimeView]
+    release: Path | None
+    tests: tuple[SeenTest, ...]
+
+
+def refresh(
+    checked: Checked,
+    out: Path,
+    clock: Callable[[], datetime],
+    engine_version: str,
+    products: Set[str] | None = None,
+    *,
+    environment: str = "prod",
+    others: Callable[[], Observations] = Observations,
+) -> Refreshed:
+    """Publish in `out` what was promoted, with the tests of `products` (None: of all) run again and with what `others`
+    saw. `clock` (UTC) is read once it is this publication's turn. Raises `StrataError` E160, E161."""
+    with publishing(out):
+        now = clock()
+        seen = observed(checked, now, products, environment=environment, others=others())
+        prepared = refreshed(checked, served_tests(out).with_(seen), Provenance("", None, engine_version, now))
+        ran = tuple(t for t in seen.tests if t.product is not None)
+        if not prepared.publication.views:
+            return Refreshed({}, None, ran)
+        published = publish(prepared, TARGETS, out)
+        _collect(out, checked.setting.promotions, now)
+    return Refreshed(prepared.publication.views, published.release, ran)
+
+
+def _collect(out: Path, record: Path, now: datetime) -> None:
+    """Remove releases that nobody reads any more: not the one that is served, not those that the promotion record
+    names, and none that is so young that somebody may be within it."""
+    named = {p.release for all_ in histories(record).values() for p in all_}
+    kept = {*named, (out / CURRENT).resolve().name}
+    for release in (out / RELEASES).iterdir():
+        with contextlib.suppress(OSError):  # what cannot be removed now is looked at again next time
+            if release.name not in kept and now.timestamp() - release.stat().st_mtime > KEPT_SECONDS:
+                shutil.rmtree(release)
+
+
+def served_tests(out: Path) -> Observations:
+    """The results of tests that the views in `out` hold. Raises `StrataError` E160 where one cannot be read."""
+    return Observations(tests=tuple(t for id_ in served_products(out) for t in _tests(id_, served_view(out, id_))))
+
+
+def _tests(product: str, view: Mapping[str, Any] | None) -> Iterator[SeenTest]:
+    for test in view["tests"] if view is not None else ():
+        if test.get("at") is not None and test["kind"] != "dbt":
+            yield SeenTest(product, test["id"], test["outcome"], test["at"], test.get("offenders"), test.get("message"))
