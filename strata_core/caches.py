@@ -6,7 +6,10 @@ import contextlib
 import hashlib
 import os
 import sys
+from functools import cache
 from pathlib import Path
+
+from .digests import digest
 
 
 def cache_directory() -> Path:
@@ -49,6 +52,30 @@ def kept(path: Path) -> bytes | None:
     except OSError:
         return None
     return content if checksum == _checksum(content) else None
+
+
+@cache
+def program_stamp() -> bytes:
+    """A digest of this installation: the names, sizes and times of its files."""
+    package = Path(__file__).resolve().parent
+    parts = [sys.version]
+    for directory, _, names in sorted(os.walk(package)):
+        for name in sorted(names):
+            if name.endswith((".py", ".lark")):
+                status = os.stat(os.path.join(directory, name))
+                parts.append(f"{directory}/{name}:{status.st_size}:{status.st_mtime_ns}")
+    return digest(*parts)
+
+
+def thinned(folder: Path, most: int) -> None:
+    """Remove the oldest quarter of what `folder` keeps where that is more than `most` entries."""
+    with contextlib.suppress(OSError):
+        with os.scandir(folder) as entries:
+            found = [(e.stat().st_mtime_ns, e.path) for e in entries if not e.name.startswith(".new-")]
+        if len(found) > most:
+            for _, path in sorted(found)[: len(found) // 4]:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
 
 
 _CHECKSUM_BYTES = 16

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import binascii
 import hashlib
+from collections.abc import Iterable, Mapping
+from enum import Enum
 
 
 def packed(*parts: bytes | str) -> bytes:
@@ -23,6 +25,52 @@ def digest(*parts: bytes | str) -> bytes:
 def hexdigest(*parts: bytes | str) -> str:
     """SHA-256 of `packed(*parts)`, in hexadecimal digits."""
     return digest(*parts).hex()
+
+
+def of_value(value: object) -> bytes:
+    """The digest of a value and of all that it holds: the same in every process for equal values of the same kinds.
+
+    Values are dataclasses, enumerations, tuples, lists, sets and mappings of such, down to what `repr` spells whole:
+    text, bytes, numbers, instants, paths. What stands in several places is gone through once.
+
+    Raises `TypeError` for a value that says nothing of itself.
+
+    >>> of_value((1, frozenset({"a", "b"}))) == of_value((1, frozenset({"b", "a"}))) != of_value((True, "ab"))
+    True
+    """
+    done: dict[int, tuple[object, bytes]] = {}  # holds the values, so that no other takes the place of one
+    waiting: list[tuple[object, tuple[object, ...] | None]] = [(value, None)]
+    while waiting:
+        one, parts = waiting.pop()
+        if id(one) in done:
+            continue
+        if parts is None:
+            parts = _parts(one)
+            if missing := [(part, None) for part in parts if id(part) not in done]:
+                waiting.append((one, parts))
+                waiting.extend(missing)
+                continue
+        digests: Iterable[bytes] = (done[id(part)][1] for part in parts)
+        if isinstance(one, (set, frozenset, Mapping)):
+            digests = sorted(digests)
+        spelled = "" if parts or isinstance(one, _HOLDERS) else repr(one)
+        done[id(one)] = (one, digest(one.__class__.__module__, one.__class__.__qualname__, spelled, *digests))
+    return done[id(value)][1]
+
+
+_HOLDERS = (tuple, list, set, frozenset, Mapping)
+
+
+def _parts(value: object) -> tuple[object, ...]:
+    if isinstance(value, Enum):
+        return ()
+    if isinstance(value, Mapping):
+        return tuple(value.items())
+    if isinstance(value, _HOLDERS):
+        return tuple(value)
+    if value.__class__.__repr__ is object.__repr__:
+        raise TypeError(f"{value.__class__.__qualname__} has no digest: nothing tells its values apart")
+    return tuple(getattr(value, name) for name in getattr(value, "__match_args__", ()))
 
 
 def policy_source(text: str) -> str:

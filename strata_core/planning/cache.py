@@ -9,31 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import os
 import pickle
-import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..caches import cache_directory, keep, kept
-from ..digests import digest, hexdigest
+from ..caches import cache_directory, keep, kept, program_stamp, thinned
+from ..digests import hexdigest
 
 MAX_ENTRIES = 4000
-
-
-@cache
-def program_stamp() -> bytes:
-    """A digest of this installation: the names, sizes and times of its files."""
-    package = Path(__file__).resolve().parent.parent
-    parts = [sys.version]
-    for directory, _, names in sorted(os.walk(package)):
-        for name in sorted(names):
-            if name.endswith((".py", ".lark")):
-                status = os.stat(os.path.join(directory, name))
-                parts.append(f"{directory}/{name}:{status.st_size}:{status.st_mtime_ns}")
-    return digest(*parts)
 
 
 def content_key(kind: str, *parts: bytes) -> str:
@@ -70,18 +54,8 @@ def save(key: str, value: object) -> None:
     """Keep `value` under `key`."""
     path = _path(key)
     if keep(path, pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)):
-        with contextlib.suppress(OSError):
-            _evict(path.parent)
+        thinned(path.parent, MAX_ENTRIES)
 
 
 def _path(key: str) -> Path:
     return cache_directory() / "compiled" / f"{key}.pickle"
-
-
-def _evict(folder: Path) -> None:
-    with os.scandir(folder) as entries:
-        found = [(e.stat().st_mtime_ns, e.path) for e in entries if e.name.endswith(".pickle")]
-    if len(found) > MAX_ENTRIES:
-        for _, path in sorted(found)[: len(found) // 4]:
-            with contextlib.suppress(OSError):
-                os.unlink(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import assert_never
 
 import duckdb
@@ -23,13 +24,11 @@ from ..protocol import (
     StreamTable,
     TableInput,
 )
-from . import sql
 from .arrow import conform
 from .assess import assess
 from .input_faults import locating_faults
-from .scans import scans_of, source_of
+from .kept_queries import Schemas, queries_over
 from .session import computing, open_session
-from .translate import select_of, spell
 
 BATCH_ROWS = 122_880
 """Rows of a batch: those of DuckDB's own row groups, across whose ends no batch reaches."""
@@ -51,7 +50,7 @@ class DuckDBEngine:
         connection = self._session(*tables.values())
         try:
             with locating_faults(tables):
-                query = _query(relation, tables, connection)
+                query = queries_over(tables).text("rows", relation, partial(_written, relation, connection))
                 with computing():
                     reader = connection.sql(query).to_arrow_reader(BATCH_ROWS)
         except BaseException:
@@ -63,7 +62,7 @@ class DuckDBEngine:
         """The SQL that `execute` runs. Errors: E030, E033, E080, E084."""
         connection = self._session(*tables.values())
         try:
-            return _query(relation, tables, connection, pretty=True)
+            return _written(relation, connection, tables, {}, pretty=True)
         finally:
             connection.close()
 
@@ -81,7 +80,9 @@ class DuckDBEngine:
             case DuckDBTable():
                 connection = self._session(table)
                 try:
-                    return source_of(table, connection, f"{sql.RESERVED}source").schema
+                    from .scans import source_of
+
+                    return source_of(table, connection, "physical").schema
                 finally:
                     connection.close()
             case _:
@@ -100,10 +101,20 @@ class DuckDBEngine:
         return open_session(self.settings, alone=any(isinstance(t, DuckDBTable) for t in tables))
 
 
-def _query(
-    relation: Relation, tables: Mapping[str, TableInput], connection: duckdb.DuckDBPyConnection, *, pretty: bool = False
+def _written(
+    relation: Relation,
+    connection: duckdb.DuckDBPyConnection,
+    tables: Mapping[str, TableInput],
+    schemas: Schemas,
+    *,
+    pretty: bool = False,
 ) -> str:
-    scans = scans_of(relation, tables, spell(relation), connection)
+    """The query of `relation`. What writes it is loaded here, since most queries are kept (`kept_queries`)."""
+    from . import sql
+    from .scans import scans_of
+    from .translate import select_of, spell
+
+    scans = scans_of(relation, tables, spell(relation), connection, schemas)
     return sql.render(select_of(relation, scans), pretty=pretty)
 
 

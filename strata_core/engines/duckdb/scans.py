@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import assert_never
 
 import duckdb
@@ -25,12 +24,11 @@ from ..inputs import missing_column, not_a_database, other_type, parquet_schema,
 from ..protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, StreamTable, TableInput
 from . import sql
 from .casts import cast_value
+from .kept_queries import literal_path, told_apart_by_duckdb
 from .session import computing
 from .sql import SqlExpr
 from .streams import Stream
 from .translate import ScanKey, distinct_spellings
-
-GLOB = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +45,12 @@ def scans_of(
     tables: Mapping[str, TableInput],
     spelled: Mapping[str, str],
     connection: duckdb.DuckDBPyConnection,
+    schemas: Mapping[str, pa.Schema],
 ) -> dict[ScanKey, exp.Select]:
     """A SELECT for each table and column set that `relation` scans; what it reads is attached to `connection`.
 
-    A table that `tables` does not have yet stands by its name, for people to read.
+    `schemas` are those of Parquet files that are known. A table that `tables` does not have yet stands by its name, for
+    people to read.
     """
     sources: dict[str, Source] = {}
     scans: dict[ScanKey, exp.Select] = {}
@@ -65,7 +65,7 @@ def scans_of(
             scans[name, columns] = exp.Select(expressions=items, from_=exp.From(this=sql.table(name)))
             continue
         if name not in sources:
-            sources[name] = source_of(table, connection, f"{sql.RESERVED}source_{len(sources) + 1}")
+            sources[name] = source_of(table, connection, f"{sql.RESERVED}source_{len(sources) + 1}", schemas.get(name))
         declared = {c.name: c for c in table.columns}
         scans[name, columns] = scan(table, sources[name], [declared[c] for c in columns], spelled)
     return scans
@@ -106,11 +106,14 @@ def _whole_microseconds(value: SqlExpr) -> SqlExpr:
     return sql.when((finer, sql.raise_error(message, target)), otherwise=sql.cast(value, target))
 
 
-def source_of(table: TableInput, connection: duckdb.DuckDBPyConnection, name: str) -> Source:
-    """What a query reads of `table`; attached or registered under `name`. Errors: E030, E033."""
+def source_of(
+    table: TableInput, connection: duckdb.DuckDBPyConnection, name: str, schema: pa.Schema | None = None
+) -> Source:
+    """What a query reads of `table`; attached or registered under `name`. `schema` is that of Parquet files where it
+    is known. Errors: E030, E033, E080."""
     match table:
         case ParquetTable():
-            return _parquet(table, connection)
+            return _parquet(table, connection, parquet_schema(table) if schema is None else schema)
         case CsvTable():
             return _csv(table)
         case DuckDBTable():
@@ -128,8 +131,7 @@ def source_of(table: TableInput, connection: duckdb.DuckDBPyConnection, name: st
             assert_never(table)
 
 
-def _parquet(table: ParquetTable, connection: duckdb.DuckDBPyConnection) -> Source:
-    schema = parquet_schema(table)
+def _parquet(table: ParquetTable, connection: duckdb.DuckDBPyConnection, schema: pa.Schema) -> Source:
     if not table.paths:
         names = {c.name: c.name for c in table.columns}
         nothing = [sql.alias(sql.null(sql.sql_type(c.inferred.type)), c.name) for c in table.columns]
@@ -138,17 +140,11 @@ def _parquet(table: ParquetTable, connection: duckdb.DuckDBPyConnection) -> Sour
     paths = exp.Array(expressions=[sql.string(literal_path(p)) for p in table.paths])
     rows = sql.fn("read_parquet", paths, sql.option("hive_partitioning", exp.false()))
     names = {n: n for n in schema.names}
-    if len({n.casefold() for n in schema.names}) < len(schema.names):
-        # DuckDB gives columns that differ in case alone names of its own, in the order of the file.
+    if told_apart_by_duckdb(schema):
         with computing():
             described = connection.sql(sql.render(exp.Select(expressions=[exp.Star()], from_=exp.From(this=rows))))
         names = dict(zip(schema.names, described.columns, strict=True))
     return Source(rows, names, schema)
-
-
-def literal_path(path: Path) -> str:
-    """A path that DuckDB takes as it is: signs that it reads as patterns stand in brackets."""
-    return "".join(f"[{c}]" if c in GLOB else c for c in str(path))
 
 
 def _csv(table: CsvTable) -> Source:

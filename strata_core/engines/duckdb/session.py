@@ -21,7 +21,6 @@ import pyarrow as pa
 
 from ...diagnostics import Diagnostic, StrataError
 from ..protocol import EngineSettings
-from .sql import MARK
 
 MEMORY_SHARE = 0.6
 """The part of the machine's memory that a computation may take unless settings say otherwise."""
@@ -132,8 +131,10 @@ def _failed(reason: str) -> Diagnostic:
     )
 
 
+MARK = "strata: "
+"""What errors begin with that a query of ours raises (`sql.raise_error`)."""
 OWN_MESSAGE = re.compile(rf"Invalid Input Error: {re.escape(MARK)}(.*?)(?:\n\nLINE \d+:.*)?$", re.DOTALL)
-"""An error that `sql.raise_error` made; DuckDB may add the line of SQL that it comes from."""
+"""Such an error; DuckDB may add the line of SQL that it comes from."""
 
 REASONS: tuple[tuple[re.Pattern[str], str], ...] = (
     (

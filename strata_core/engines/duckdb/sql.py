@@ -31,6 +31,7 @@ from ...types import (
 )
 from ...types.functions import LiteralValue
 from ...types.values import MONEY_SCALE
+from .session import MARK
 
 SqlExpr = exp.Expr
 
@@ -145,10 +146,6 @@ def join(first: SqlExpr, *rest: SqlExpr) -> SqlExpr:
     for part in rest:
         joined = exp.DPipe(this=joined, expression=paren(part))
     return joined
-
-
-MARK = "strata: "
-"""What errors that `raise_error` makes begin with, so that `session.py` can show their text to people."""
 
 
 def raise_error(message: SqlExpr | str, type_: exp.DataType) -> SqlExpr:
