@@ -98,8 +98,9 @@ def _one(path: Path, shown: str, texts: dict[str, str], *, write: bool, diff: bo
 
 
 def _difference(before: str, after: str, shown: str) -> str:
+    place = shown.lstrip("/")  # as Git spells it, so that `patch` takes it
     lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{shown}", f"b/{shown}"
+        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{place}", f"b/{place}"
     )
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 

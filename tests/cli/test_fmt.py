@@ -59,6 +59,12 @@ def test_diff_writes_nothing(empty):
     assert (empty.root / "m.strata").read_text() == LOOSE
 
 
+def test_the_diff_of_an_absolute_path_is_a_patch_from_the_root(empty):
+    empty.write("m.strata", LOOSE)
+    path = (empty.root / "m.strata").as_posix()
+    assert empty("fmt", "--diff", path).out.startswith(f"--- a{path}\n+++ b{path}\n@@ -1 +1,4 @@\n")
+
+
 @pytest.mark.parametrize("content", [b"model m {\n  fitler a\n}\n", b"model m { \xff }"])
 def test_what_does_not_parse_is_left_alone_and_told(empty, content):
     empty.write("m.strata", content)
