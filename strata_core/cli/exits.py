@@ -14,9 +14,11 @@ BY_PREFIX = {
     "E027": USAGE,  # a model that is not there was asked for (one that a text names is a finding there)
     "E034": USAGE,  # a revision that is not there
     "E035": USAGE,  # an environment into itself; what keeps another from being promoted is a finding of the verb
+    "E036": USAGE,  # no contract, no rows or no name to keep a table under
     "E03": FAILED,
     "E073": USAGE,  # the project or its strata.toml
     "E08": VIOLATED,
+    "E144": VIOLATED,
     "E095": USAGE,  # a version or a table that was never published was asked for
     "E096": USAGE,  # a read that the table cannot answer
     "E097": FINDINGS,  # rows that do not fit their table

@@ -28,6 +28,7 @@ VERBS = {
     "lsp": Verb(".lsp", "Serve an editor: findings as one types, completion, rename and more."),
     "plan": Verb(".plan", "Show which models are stale, and why."),
     "apply": Verb(".apply", "Compute what is stale, pin it and publish it in one step."),
+    "guard": Verb(".guard", "Hold tables that others made against their contracts; keep what is sound."),
     "test": Verb(".test", "Ask the expectations of `test` blocks of what is published."),
     "show": Verb(".show", "Print the published rows of a model."),
     "history": Verb(".history", "List the versions of an environment, newest first."),

@@ -38,6 +38,7 @@ CODES = MappingProxyType(
         "E033": "source cannot be read",
         "E034": "revision cannot be read",
         "E035": "environment cannot be promoted",
+        "E036": "table cannot be guarded",
         # E04x compile-time functions
         "E040": "unknown name in a compile-time function",
         "E041": "compile-time types do not fit",
@@ -121,6 +122,7 @@ CODES = MappingProxyType(
         "E141": "unknown dbt test",
         "E142": "expectation does not fit its asset",
         "E143": "nothing runs this test",
+        "E144": "blocking test fails on a candidate",
         # E15x governance and agents
         "E150": "classified lower than what it is made of",
         "E151": "governance intent does not hold together",

@@ -35,7 +35,7 @@ from .promised import promised
 def pin_source(engine: Engine, source: Source, table: TableInput, now: datetime) -> PinReport:
     """The report on a source's rows against its declaration."""
     with told_at(source):
-        report = pin(engine, table, source.contract, now=now, raw=_as_text(table))
+        report = pin(engine, table, source.contract, now=now, raw=as_text(table))
     return replace(report, source=True)
 
 
@@ -52,7 +52,7 @@ def source_outdated(source: Source, written: datetime | None, now: datetime) -> 
     return outdated(source.freshness, age, f"the data of source `{source.name}` was written", "it", source.span)
 
 
-def _as_text(table: TableInput) -> CsvTable | None:
+def as_text(table: TableInput) -> CsvTable | None:
     """A CSV file with every field as the text that it is; other formats have types of their own."""
     if not isinstance(table, CsvTable):
         return None

@@ -77,9 +77,16 @@ def open_project(path: Path | None = None, *, project: Path | None = None) -> Pr
 
 
 def read_project(root: Path) -> Project:
-    """The project of the `strata.toml` in `root`; raises `StrataError`."""
+    """The project of the `strata.toml` in `root`; raises `StrataError`. One of contracts alone has no model."""
     root = root.resolve()
-    return project_of(root, read_config(root), DiskFiles(root))
+    config, files = read_config(root), DiskFiles(root)
+    if _has_contracts(root, config) and not any(files.modules(entry) for entry in config.models):
+        return Project(root, config, ())
+    return project_of(root, config, files)
+
+
+def _has_contracts(root: Path, config: ProjectConfig) -> bool:
+    return any(next((root / folder).rglob("contract.yaml"), None) for folder in config.contracts)
 
 
 class Files(Protocol):

@@ -56,7 +56,7 @@ class ResolvedSource:
     def require_unchanged(self) -> None:
         """Raises `StrataError` E033 where a file has other bytes by now than its digest tells."""
         for path, content, before in zip(self.files, self.contents, self.stamps, strict=True):
-            if _stamp(path) != before and file_digest(path) != content:
+            if stamp(path) != before and file_digest(path) != content:
                 message = f"`{path.name}` changed while it was read"
                 raise StrataError(Diagnostic("E033", message, fix="run again when nobody writes to it"))
 
@@ -116,7 +116,7 @@ def _of_store(
     declared = declared_in(store, name)
     if declared is None:
         shared, digest, contents = published_table(project, compiled, source, resource, environment)
-        stamps = tuple(_stamp(path) for path in shared.paths)
+        stamps = tuple(stamp(path) for path in shared.paths)
         return ResolvedSource(source.name, shared, shared.paths, digest, contents, stamps)
     if name in compiled.models or name in store.environment(environment).head().models:
         message = f"`{name}` is both a model and a declared table of the store"
@@ -129,7 +129,7 @@ def _resolved(
     name: str, table: TableInput, files: tuple[Path, ...], dbt: str | None = None, *, reading: str | None = None
 ) -> ResolvedSource:
     """`reading` says which rows of the same bytes are meant: the table of a database, the text that is null."""
-    stamps = tuple(_stamp(path) for path in files)
+    stamps = tuple(stamp(path) for path in files)
     contents = tuple(file_digest(path) for path in files)
     parts = contents if reading is None else (*contents, hexdigest(reading))
     whole = parts[0] if len(parts) == 1 else hexdigest(*parts)
@@ -173,7 +173,7 @@ def _present(path: Path, message: str, fix: str) -> Path:
 def file_digest(path: Path) -> str:
     """SHA-256 of a file's bytes; raises `StrataError` E033 where it cannot be read."""
     try:
-        before = _stamp(path)
+        before = stamp(path)
         note = cache_directory() / "files" / hexdigest(str(path), before)
         noted = kept(note)
         if noted is not None:
@@ -186,12 +186,12 @@ def file_digest(path: Path) -> str:
     except OSError as error:
         raise _unreadable(path, error) from None
     settled = time.time() - max(status.st_mtime, status.st_ctime) > _RACY_SECONDS
-    if settled and _stamp(path) == before:
+    if settled and stamp(path) == before:
         keep(note, hashed.hexdigest().encode())
     return hashed.hexdigest()
 
 
-def _stamp(path: Path) -> str:
+def stamp(path: Path) -> str:
     """What changes when a file is written, whatever time the writer gives it; raises `StrataError` E033."""
     try:
         status = path.stat()

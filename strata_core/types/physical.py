@@ -12,7 +12,13 @@ import pyarrow as pa
 
 from .inferred import Inferred
 from .values import (
+    BOOL,
+    DATE,
+    FLOAT64,
+    INT64,
     MONEY_SCALE,
+    STRING,
+    TIMESTAMP,
     Array,
     Bool,
     Date,
@@ -24,6 +30,7 @@ from .values import (
     Money,
     String,
     Struct,
+    StructField,
     Timestamp,
     Unknown,
     Uuid,
@@ -63,6 +70,35 @@ def arrow_type(type_: ValueType) -> pa.DataType:
             raise ValueError("a finished relation holds no unknown type")
 
 
+def value_type(given: pa.DataType) -> ValueType | None:
+    """The narrowest type that holds every value of Arrow type `given`, read as `widens_physically` allows; None where
+    there is none.
+
+    >>> str(value_type(pa.int16())), str(value_type(pa.list_(pa.string()))), value_type(pa.timestamp("us", "UTC"))
+    ('int64', 'array(string)', None)
+    """
+    types = pa.types
+    if isinstance(given, pa.ExtensionType):
+        return None
+    if types.is_dictionary(given):
+        return value_type(given.value_type)
+    if types.is_list(given) or types.is_large_list(given):
+        element = value_type(given.value_type)
+        return None if element is None else Array(element)
+    if types.is_map(given):
+        value = value_type(given.item_type)
+        return None if value is None or value_type(given.key_type) != STRING else Map(value)
+    if types.is_struct(given):
+        fields = [(f.name, value_type(f.type)) for f in given]
+        known = tuple(StructField(name, type_) for name, type_ in fields if type_ is not None)
+        return Struct(known) if len(known) == len(fields) > 0 else None
+    if types.is_decimal128(given):
+        return Decimal(given.precision, given.scale) if 0 <= given.scale <= given.precision else None
+    if types.is_timestamp(given) and given.unit == "ns":
+        return None  # a value may be finer than a microsecond
+    return next((type_ for type_ in _SIMPLE if widens_physically(given, arrow_type(type_))), None)
+
+
 def arrow_field(name: str, inferred: Inferred) -> pa.Field:
     """The Arrow field of a column, its Strata type spelled in the metadata."""
     return pa.field(name, arrow_type(inferred.type), inferred.nullable, {TYPE_KEY: str(inferred.type).encode()})
@@ -96,6 +132,7 @@ def widens_physically(given: pa.DataType, wanted: pa.DataType) -> bool:
     return any(is_wanted(wanted) and is_given(given) for is_wanted, is_given in _WIDER)
 
 
+_SIMPLE: tuple[ValueType, ...] = (INT64, FLOAT64, STRING, BOOL, DATE, TIMESTAMP)
 _WIDER: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType], bool]], ...] = (
     (pa.types.is_int64, lambda given: bool(pa.types.is_integer(given)) and given != pa.uint64()),
     (pa.types.is_float64, pa.types.is_floating),

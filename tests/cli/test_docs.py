@@ -33,7 +33,8 @@ def substituted(cli, command):
 
 
 def test_every_command_of_the_page_does_what_it_says(empty):
-    assert sorted(FILES) == ["models/shop.strata", "orders.csv", "strata.toml"]
+    contract = "contracts/shop/payments/contract.yaml"
+    assert sorted(FILES) == [contract, "models/shop.strata", "orders.csv", "payments.csv", "strata.toml"]
     for path, text in FILES.items():
         empty.write(path, text)
     assert len(COMMANDS) > 15

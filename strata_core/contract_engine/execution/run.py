@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from datetime import datetime
+from types import MappingProxyType
 
 from ...contract.model import TableContract
 from ...contract.report import MASKED, shown
@@ -39,9 +40,19 @@ class _Place:
 
 
 def run_tests(
-    checked: Checked, tables: ReachableTables, now: datetime, products: Set[str] | None = None
+    checked: Checked,
+    tables: ReachableTables,
+    now: datetime,
+    products: Set[str] | None = None,
+    *,
+    only: Set[tuple[str, str]] | None = None,
+    rows: Mapping[tuple[str, str], TableInput] = MappingProxyType({}),
 ) -> Observations:
-    """The results of the tests of sound products (of `products` alone, if given) at the instant `now` (UTC)."""
+    """The results of the tests of sound products (of `products` alone, if given) at the instant `now` (UTC).
+
+    `only` names tests by product and id, where others are not to be run; `rows` holds candidates, by product and asset:
+    they are asked in the place of what is there now.
+    """
     places: dict[tuple[str, str], _Place] = {}
     sound = [c for c in checked.collated.candidates if checked.validated.passed(c)]
     for candidate in sound:
@@ -52,24 +63,33 @@ def run_tests(
         result
         for candidate in sound
         if products is None or candidate.id in products
-        for result in _of_product(candidate.contract, places, tables, now)
+        for result in _of_product(candidate.contract, places, tables, now, only, rows)
     ]
     return Observations(tests=tuple(results))
 
 
 def _of_product(
-    contract: AuthoredContract, places: Mapping[tuple[str, str], _Place], tables: ReachableTables, now: datetime
+    contract: AuthoredContract,
+    places: Mapping[tuple[str, str], _Place],
+    tables: ReachableTables,
+    now: datetime,
+    only: Set[tuple[str, str]] | None,
+    rows: Mapping[tuple[str, str], TableInput],
 ) -> Iterator[SeenTest]:
     at = f"{now:%Y-%m-%dT%H:%M:%SZ}"
     for test in contract.tests:
-        if isinstance(test, DbtTest):
+        if isinstance(test, DbtTest) or (only is not None and (contract.id, test.id) not in only):
             continue
         if isinstance(test, SqlTest) and (test.dialect or "duckdb") not in DIALECTS:
             yield SeenTest(contract.id, test.id, "unsupported", message=f"nothing here runs SQL of {test.dialect}")
             continue
         try:
-            named = {name: places[key] for name, key in _read(contract, test).items() if key in places}
-            inputs = {name: _input(place, tables) for name, place in named.items()}
+            keys = {name: key for name, key in _read(contract, test).items() if key in places}
+            named = {name: places[key] for name, key in keys.items()}
+            inputs = {
+                name: rows[key] if key in rows else asset_rows(places[key].asset, places[key].promised, tables)
+                for name, key in keys.items()
+            }
         except StrataError as error:
             why = f"its rows are out of reach: {error.diagnostics[0].message}"
             yield SeenTest(contract.id, test.id, "not_run", message=why)
@@ -102,6 +122,12 @@ def _read(contract: AuthoredContract, test: SqlTest | ExpectationTest) -> Mappin
             return {test.asset: (contract.id, test.asset)}
 
 
+def mentioned_assets(sql: str, contract: AuthoredContract) -> tuple[str, ...]:
+    """The ids of the product's assets that a query names, in the order of the contract."""
+    found = {asset for _, asset in _mentioned(sql, contract).values()}
+    return tuple(a.id for a in contract.assets if a.id in found)
+
+
 def _mentioned(sql: str, contract: AuthoredContract) -> Mapping[str, tuple[str, str]]:
     """The product's assets that a query names: the others need not be in reach."""
     import sqlglot
@@ -112,10 +138,10 @@ def _mentioned(sql: str, contract: AuthoredContract) -> Mapping[str, tuple[str, 
     return {name: (contract.id, assets[name.casefold()]) for name in found if name.casefold() in assets}
 
 
-def _input(place: _Place, tables: ReachableTables) -> TableInput:
-    asset = place.asset
+def asset_rows(asset: Asset, promised: TableContract | None, tables: ReachableTables) -> TableInput:
+    """The rows of an asset where its contract says that they are; raises `StrataError` where they are out of reach."""
     if asset.location is not None and "://" not in asset.location:
-        return tables.file(asset.location, _columns(place.promised))
+        return tables.file(asset.location, _columns(promised))
     match asset.kind:
         case "dbt_model":
             return tables.dbt_model(asset.ref or asset.id)

@@ -1,0 +1,134 @@
+"""`strata guard`: hold tables that others made against their contracts, and keep what is sound in the store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..contract_engine.pipeline import open_setting
+from ..diagnostics.render import printable
+from .contracts.shared import lines_below
+from .exits import CLEAN, exit_code
+from .progress import Progress
+from .report import Lines, answered, environment_option, format_option, plural, rendered
+
+if TYPE_CHECKING:
+    from ..contract_engine.guard import Promotion, Verdict
+
+
+@click.command("guard")
+@click.argument("tables", nargs=-1, required=True, metavar="TABLE...")
+@click.option(
+    "--project",
+    "project",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The project's folder (default: the nearest strata.toml upwards).",
+)
+@environment_option
+@format_option("text", "json")
+@click.option(
+    "--contract",
+    metavar="CONTRACT",
+    help="What TABLE is held to: `product/asset`, or a `contract` of the models (default: the one that covers it).",
+)
+@click.option("--rows", metavar="PATH", help="Where the rows are: Parquet or CSV (default: as the contract says).")
+def guard_command(
+    project: Path | None,
+    tables: tuple[str, ...],
+    environment: str,
+    format_: str,
+    contract: str | None,
+    rows: str | None,
+) -> int:
+    """Hold tables that others made (dbt models, files) against their contracts, and keep what is sound.
+
+    Rows that keep the contract of TABLE, and the blocking tests about it, become its live version in the store: what
+    `strata show` prints and sources of kind `table:` read. Where they do not, nothing changes, the last-known-good
+    stays live, and the exit code is 3.
+    """
+    if len(tables) > 1 and (contract or rows):
+        raise click.UsageError("--contract and --rows are about one TABLE")
+    root = open_setting(project).root
+    lines = lines_below(root)
+
+    def answer() -> int:
+        return _guarded(root, tables, environment, format_, contract, rows, lines)
+
+    return answered(answer, lines, format_)
+
+
+def _guarded(
+    root: Path,
+    tables: tuple[str, ...],
+    environment: str,
+    format_: str,
+    contract: str | None,
+    rows: str | None,
+    lines: Lines,
+) -> int:
+    from ..contract_engine.guard import judge, open_guard, promise_of, promote, rows_of
+
+    with Progress("looking at files", quiet=format_ == "json") as shown:
+        guard = open_guard(root, environment)
+        promises = [promise_of(guard, contract or table, table if contract else None) for table in tables]
+        found = [(promise, *rows_of(guard, promise, rows)) for promise in promises]
+        verdicts = []
+        for promise, table, place in found:
+            shown.set(promise.name)
+            verdicts.append(judge(guard, promise, table, place))
+            shown.say(_line(verdicts[-1]))
+            if verdicts[-1].violations:
+                shown.say(rendered(verdicts[-1].violations, lines, err=True))
+        done = promote(guard, verdicts, message=f"guard {', '.join(p.name for p in promises)}")
+    if format_ == "json":
+        click.echo(json.dumps(_as_json(verdicts, done, environment), indent=2, ensure_ascii=False))
+    else:
+        click.echo(_summary(verdicts, done, environment))
+    return max((exit_code(v.violations) for v in verdicts), default=CLEAN)
+
+
+def _line(verdict: Verdict) -> str:
+    state = "violated" if verdict.violations else "reused" if verdict.kept and verdict.kept.reused else "kept"
+    rows = plural(verdict.report.rows, "row") if verdict.report and verdict.report.rows is not None else ""
+    left = f"  without {', '.join(verdict.left_out)}" if verdict.left_out else ""
+    return printable(f"{state:<8}  {verdict.promise.name}  {rows}, {verdict.place} ({verdict.seconds:.2f} s){left}")
+
+
+def _summary(verdicts: list[Verdict], done: Promotion, environment: str) -> str:
+    live = f"version {done.version.number} is live"
+    if done.promoted:
+        return f"{environment}: {live} ({', '.join(sorted(done.promoted))})"
+    stays = f"version {done.version.number} stays live" if done.version.number else "nothing is live yet"
+    return f"{environment}: nothing was published, {stays}"
+
+
+def _as_json(verdicts: list[Verdict], done: Promotion, environment: str) -> dict[str, object]:
+    from ..contract.encoding import report_to_json
+
+    return {
+        "environment": environment,
+        "version": done.version.number,
+        "published": sorted(done.promoted),
+        "tables": [
+            {
+                "name": v.promise.name,
+                "contract": v.promise.reference,
+                "place": v.place,
+                "sound": v.sound,
+                "reused": v.kept.reused if v.kept else None,
+                "rows": v.report.rows if v.report else None,
+                "digest": v.kept.artifact.manifest.digest if v.kept else None,
+                "live": v.live.digest if v.live else None,
+                "seconds": round(v.seconds, 3),
+                "left_out": list(v.left_out),
+                "pin": report_to_json(v.report) if v.report else None,
+                "tests": [{"test": t.test, "outcome": t.outcome, "offenders": t.offenders} for t in v.tests],
+                "diagnostics": [{"code": d.code, "message": d.message, "fix": d.fix} for d in v.violations],
+            }
+            for v in verdicts
+        ],
+    }

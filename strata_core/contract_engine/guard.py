@@ -1,0 +1,282 @@
+"""Guard: a table that was made elsewhere is kept in the store only where it keeps its contract (Seed 0 §5 C; Seed 2,
+"Evaluate Tests": blocking tests block).
+
+`open_guard` looks at the project, the store and the contracts; `judge` holds a candidate against the pin and the tests
+of its contract and puts what is sound into the store, seen by nobody; `promote` makes what was judged live in one step.
+`strata guard` and Dagster's `guard(…)` both do this and no more.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+
+from ..contract.model import TableContract
+from ..contract.report import PinReport
+from ..diagnostics import Diagnostic, Span, StrataError
+from ..engines.protocol import Engine, TableInput
+from ..frozen import dataclass, replace
+from ..planning.environments import not_published
+from ..planning.faults import relative
+from ..planning.guarding import (
+    Kept,
+    fitted,
+    keep,
+    pin_rows,
+    publish,
+    require_free,
+    require_unchanged,
+    stamps_of,
+)
+from ..planning.outline import outline
+from ..planning.project import Project, compile_, read_project
+from ..planning.reachable import ReachableTables
+from ..planning.workspace import make_engine
+from ..store.environments import EnvironmentVersion, Pointer
+from ..store.store import Store
+from .authored import Asset, DbtTest, Test
+from .covering import Covered, covered_by, named_cover, store_name
+from .execution.run import asset_rows, run_tests
+from .observe import SeenTest, seen_in_files
+from .pipeline import Checked, examine, open_setting
+
+WITHHELD = "dbt's words are not shown, for they may name values of classified columns"
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Everything that judging needs. `base` is the environment as it was when it was opened."""
+
+    project: Project
+    checked: Checked
+    environment: str
+    store: Store
+    engine: Engine
+    tables: ReachableTables
+    base: EnvironmentVersion
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """The contract of one table: `reference` names it, `name` is that of the table in the store. `asset` and `tests`
+    belong to a product's contract; a Strata `contract` has neither."""
+
+    reference: str
+    name: str
+    table: TableContract
+    covered: Covered | None = None
+    asset: Asset | None = None
+    tests: tuple[Test, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a candidate for `promise`.
+
+    `report` is the pin's, absent where the rows could not be read (`faults`); `tests` those of the contract, asked of
+    the candidate; `kept` is there where all is sound; `live` is what was live before. `place` says where the rows were,
+    `left_out` which columns have no type to be kept in, `seconds` is wall time.
+    """
+
+    promise: Promise
+    place: str
+    live: Pointer | None
+    report: PinReport | None = None
+    tests: tuple[SeenTest, ...] = ()
+    faults: tuple[Diagnostic, ...] = ()
+    kept: Kept | None = None
+    left_out: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def sound(self) -> bool:
+        """Whether the candidate may be live."""
+        return self.kept is not None
+
+    @property
+    def violations(self) -> tuple[Diagnostic, ...]:
+        """What keeps the candidate from being live: broken promises (E08x), blocking tests (E144), faults."""
+        broken = self.report.diagnostics() if self.report is not None else ()
+        # That a query fails on rows of other types, the pin has said better.
+        tests = (t for t in self.tests if t.outcome == "failed" or not broken)
+        return (*broken, *blocking_failures(self.promise, tests), *self.faults)
+
+
+def open_guard(root: Path, environment: str, now: datetime | None = None) -> Guard:
+    """The guard of the project in `root`. Raises `StrataError` E073, E092 where project or store cannot be used."""
+    setting = open_setting(root)
+    project = read_project(setting.root)
+    store = Store.open(project.store_root)
+    store.sweep_staging()
+    base = store.environment(environment).head()
+    tables = ReachableTables(setting.root, setting.config, environment)
+    engine = make_engine(project)
+    return Guard(project, examine(setting), environment, store, engine, tables, base, now or datetime.now(UTC))
+
+
+def promise_of(guard: Guard, reference: str, name: str | None = None) -> Promise:
+    """The contract that `reference` names: of a product (`named_cover`), or a `contract` of the project's models, whose
+    rows are kept as `name`. Raises `StrataError` E036, or with what is wrong with the contract."""
+    if "/" not in reference and "." not in reference:
+        contracts = compile_(guard.project).contracts
+        if reference in contracts:
+            return Promise(reference, store_name(name or reference), contracts[reference])
+    sound = {c.id: c for c in guard.checked.collated.candidates if c.sound}
+    found = named_cover(reference, tuple(one for c in sound.values() for one in covered_by(c)))
+    candidate = sound[found.product]
+    if not guard.checked.validated.passed(candidate):
+        files = frozenset(candidate.inputs)
+        blocking = [d for d in guard.checked.diagnostics if d.blocks and d.span is not None and d.span.file in files]
+        raise StrataError(*blocking)
+    table = guard.checked.validated.tables[found.product][found.asset]
+    asset = next(a for a in candidate.contract.assets if a.id == found.asset)
+    about = {t.id for t in found.tests}
+    tests = tuple(t for t in candidate.contract.tests if t.id in about)
+    return Promise(found.reference, found.table, replace(table, name=found.reference), found, asset, tests)
+
+
+def rows_of(guard: Guard, promise: Promise, location: str | None = None) -> tuple[TableInput, str]:
+    """The rows of a table, and where they are: at `location`, else where its contract says. Raises `StrataError` E030,
+    E033, E036."""
+    if location is not None:
+        return guard.tables.file(location, ()), location
+    if promise.asset is None:
+        message = f"the contract `{promise.reference}` does not say where the rows of `{promise.name}` are"
+        raise StrataError(Diagnostic("E036", message, fix="name their file (`--rows`)"))
+    asset = promise.asset
+    if asset.location is None and asset.kind not in ("dbt_model", "strata_model"):
+        message = f"`{promise.reference}` does not say where its rows are"
+        fix = "add `location: path/of/the.parquet` to the asset in its contract, or name their file (`--rows`)"
+        raise StrataError(Diagnostic("E036", message, fix=fix))
+    place = asset.location or f"dbt model {asset.ref or asset.id}"
+    return asset_rows(asset, None, guard.tables), place
+
+
+def judge(
+    guard: Guard,
+    promise: Promise,
+    table: TableInput,
+    place: str,
+    *,
+    seen: Mapping[str, SeenTest] = MappingProxyType({}),
+    keeping: bool = True,
+) -> Verdict:
+    """The verdict on the rows of `table`; nothing is raised for what is wrong with them.
+
+    `seen` has results of dbt's tests by unique id and name, newer than those in dbt's files. Without `keeping` nothing
+    is put into the store.
+    """
+    started = time.perf_counter()
+    verdict = Verdict(promise, place, guard.base.models.get(promise.name))
+    try:
+        verdict = _judged(guard, verdict, table, seen, keeping)
+    except StrataError as error:
+        verdict = replace(verdict, faults=tuple(_told(d, guard, promise) for d in error.diagnostics), kept=None)
+    return replace(verdict, seconds=time.perf_counter() - started)
+
+
+def _judged(guard: Guard, verdict: Verdict, table: TableInput, seen: Mapping[str, SeenTest], keeping: bool) -> Verdict:
+    promise = verdict.promise
+    require_free(promise.name, outline(guard.project).models, guard.store, guard.base)
+    before = stamps_of(table)
+    rows = fitted(guard.engine, table, promise.table)
+    report = pin_rows(guard.engine, rows, guard.now)
+    verdict = replace(verdict, report=report, left_out=rows.left_out)
+    if report.passed or promise.tests:
+        tests = results_of(guard, promise, seen, rows.table)
+        verdict = replace(verdict, tests=tests)
+    if report.passed and keeping and not blocking_failures(promise, verdict.tests):
+        kept = keep(
+            guard.store, guard.engine, promise.name, rows, report, reference=promise.reference, place=verdict.place
+        )
+        require_unchanged(table, before)
+        verdict = replace(verdict, kept=kept)
+    return verdict
+
+
+def _told(diagnostic: Diagnostic, guard: Guard, promise: Promise) -> Diagnostic:
+    """A fault as people read it: at the contract, with the files of the project as they name them."""
+    here = relative(diagnostic, guard.project.root)
+    return here if here.span is not None else replace(here, span=promise.table.span)
+
+
+def results_of(
+    guard: Guard, promise: Promise, seen: Mapping[str, SeenTest], rows: TableInput | None
+) -> tuple[SeenTest, ...]:
+    """The tests about a table, in the order of its contract: asked of `rows`, or of what is there now; of dbt's tests
+    what they last gave."""
+    if promise.covered is None or not promise.tests:
+        return ()
+    product = promise.covered.product
+    given = {} if rows is None else {(product, promise.covered.asset): rows}
+    only = {(product, t.id) for t in promise.tests}
+    found = run_tests(guard.checked, guard.tables, guard.now, {product}, only=only, rows=given)
+    by_id = {t.test: t for t in found.tests}
+    return tuple(
+        of_dbt(guard, promise, test, seen) if isinstance(test, DbtTest) else by_id[test.id] for test in promise.tests
+    )
+
+
+def of_dbt(guard: Guard, promise: Promise, test: DbtTest, seen: Mapping[str, SeenTest]) -> SeenTest:
+    """What a test of dbt's last gave, under its name in the contract."""
+    assert promise.covered is not None, "a Strata contract has no tests"
+    product = promise.covered.product
+    nodes = {t.unique_id: t.name for file in guard.checked.parsed.files for t in file.tests}
+    name = nodes.get(test.ref, test.ref)
+    in_files = {t.test: t for t in seen_in_files(guard.checked.parsed).tests if t.product is None}
+    found = seen.get(name) or in_files.get(name)
+    if found is None:
+        return SeenTest(product, test.id, "not_run", message="dbt has not run it")
+    message = WITHHELD if found.message and promise.table.hidden else found.message
+    return replace(found, product=product, test=test.id, message=message)
+
+
+def blocking_failures(promise: Promise, tests: Iterable[SeenTest]) -> tuple[Diagnostic, ...]:
+    """E144 for each test of severity `blocking` that does not hold, or could not be asked to its end."""
+    severities = {t.id: t.severity for t in promise.tests}
+    found = (t for t in tests if severities.get(t.test) == "blocking" and t.outcome in ("failed", "error"))
+    return tuple(_failure(promise, test) for test in found)
+
+
+def _failure(promise: Promise, test: SeenTest) -> Diagnostic:
+    place: Span | None = promise.table.span
+    told = f": {test.message}" if test.message else ""
+    message = f"the blocking test `{test.test}` of `{test.product}` does not hold{told}"
+    return Diagnostic("E144", message, place, fix="repair the rows where they are made, or change the test")
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """What is live after a promotion: the environment's version, and the tables that this step made live."""
+
+    version: EnvironmentVersion
+    promoted: frozenset[str]
+
+
+def promote(
+    guard: Guard,
+    verdicts: Iterable[Verdict],
+    *,
+    message: str = "",
+    tags: Mapping[str, str] = MappingProxyType({}),
+) -> Promotion:
+    """Make what was judged sound live, in one version. An environment that publishes `together` takes all or nothing.
+
+    Raises `StrataError` E093 where another promoted other rows of the same table since the guard was opened, E092.
+    """
+    given = tuple(verdicts)
+    kept = {v.promise.name: v.kept.artifact for v in given if v.kept is not None}
+    together = guard.project.config.environment(guard.environment).publish == "together"
+    if not kept or (together and len(kept) < len(given)):
+        return Promotion(guard.base, frozenset())
+    version = publish(guard.store, guard.environment, guard.base, kept, message=message, tags=tags)
+    return Promotion(version, frozenset(kept))
+
+
+def nothing_live(name: str, environment: str) -> Diagnostic:
+    """E095 of a guarded table of which nothing was ever kept."""
+    return replace(not_published(name, environment), fix="guard it: rows that keep its contract become live")

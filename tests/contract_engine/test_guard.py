@@ -1,0 +1,356 @@
+"""Guarded tables: rows of others that keep their contract are kept in the store, others are not (Seed 0 §5 C)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from strata_core.cli.main import strata
+from strata_core.contract_engine import guard as guarding
+from strata_core.contract_engine.guard import Guard, Verdict, judge, open_guard, promise_of, promote, rows_of
+from strata_core.diagnostics import StrataError
+from strata_core.engines.protocol import ArrowTable
+from strata_core.planning.health import examine
+from strata_core.planning.project import compile_, open_project
+from strata_core.planning.published import published_rows
+from strata_core.store import Store
+from strata_core.types import INT64, STRING, TIMESTAMP, Array
+from strata_core.types import Decimal as DecimalType
+from strata_core.types.physical import value_type
+
+from .projects import PLACE, write
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+CONTRACT = """\
+apiVersion: strata/v0
+kind: DataProductContract
+id: shop.orders
+name: Orders
+version: 0.1.0
+status: draft
+layer: bronze
+domain: shop
+owner: {team: orders}
+assets:
+  - id: orders
+    kind: table
+    location: data/orders.parquet
+    columns:
+      - {name: id, type: int64, primary_key: true}
+      - {name: country, type: string, nullable: false, enum: [ES, MX]}
+      - {name: email, type: string, classification: restricted, mask: hash}
+      - {name: note}
+"""
+TESTS = [
+    {"id": "positive", "kind": "sql", "severity": "blocking", "sql": "select * from orders where id < 0"},
+    {"id": "many", "kind": "expectation", "severity": "degrading", "asset": "orders"}
+    | {"expectation": {"type": "row_count", "min": 10}},
+]
+ROWS: dict[str, list[Any]] = {
+    "id": [2, 1, 3],
+    "country": ["MX", "ES", "ES"],
+    "email": ["secret-2@x", "secret-1@x", None],
+    "note": [7, 8, None],
+}
+KINDS = {"id": pa.int64(), "country": pa.string(), "email": pa.string(), "note": pa.int16()}
+
+
+def table(**columns: list[Any]) -> pa.Table:
+    rows = {**ROWS, **columns}
+    return pa.table(rows, schema=pa.schema({n: KINDS.get(n) or pa.array(v).type for n, v in rows.items()}))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    tests = f"tests: {json.dumps(TESTS)}\n"
+    write(tmp_path, {"strata.toml": '[project]\nname = "shop"\n', PLACE: CONTRACT + tests})
+    (tmp_path / "data").mkdir()
+    pq.write_table(table(), tmp_path / "data/orders.parquet")
+    return tmp_path
+
+
+def judged(guard: Guard, reference: str = "shop.orders/orders", **options: Any) -> Verdict:
+    promise = promise_of(guard, reference)
+    return judge(guard, promise, *rows_of(guard, promise), **options)
+
+
+def guarded(root: Path, reference: str = "orders", now: datetime = NOW) -> tuple[Verdict, guarding.Promotion]:
+    guard = open_guard(root, "prod", now)
+    verdict = judged(guard, reference)
+    return verdict, promote(guard, [verdict])
+
+
+def live(root: Path, name: str = "orders") -> list[dict[str, Any]]:
+    project = open_project(project=root)
+    return published_rows(project, compile_(project), name, "prod").reader.read_all().to_pylist()
+
+
+def codes(verdict: Verdict) -> list[str]:
+    return [d.code for d in verdict.violations]
+
+
+def test_seed0_s5c_rows_that_keep_their_contract_are_kept_masked_for_readers(root: Path) -> None:
+    verdict, done = guarded(root)
+    assert verdict.sound
+    assert (done.version.number, done.promoted) == (1, {"orders"})
+    assert live(root) == [
+        {"country": "ES", "email": "‹masked›", "id": 1, "note": 8},
+        {"country": "MX", "email": "‹masked›", "id": 2, "note": 7},
+        {"country": "ES", "email": None, "id": 3, "note": None},
+    ]
+
+
+def test_seed0_s5c_a_violation_leaves_the_last_known_good_live_and_names_rows_but_no_secret(root: Path) -> None:
+    guarded(root)
+    before = live(root)
+    pq.write_table(table(country=["MX", "FR", "ES"]), root / "data/orders.parquet")
+    verdict, done = guarded(root)
+    assert not verdict.sound
+    assert done == guarding.Promotion(Store.open(root / ".strata/store").environment("prod").head(), frozenset())
+    assert [(d.code, d.notes) for d in verdict.violations] == [("E082", ("for instance id = 1, country = FR",))]
+    assert live(root) == before
+    assert "secret" not in repr(verdict)
+
+
+def test_seed2_blocking_tests_block_and_degrading_ones_are_recorded(root: Path) -> None:
+    pq.write_table(table(id=[-2, 1, 3]), root / "data/orders.parquet")
+    verdict, done = guarded(root)
+    assert [(t.test, t.outcome, t.offenders) for t in verdict.tests] == [
+        ("positive", "failed", 1),
+        ("many", "failed", 1),
+    ]
+    assert codes(verdict) == ["E144"]
+    assert "email = ‹masked›" in verdict.violations[0].message
+    assert not done.promoted
+
+
+def test_equal_rows_in_another_order_are_the_same_artifact_and_renew_its_age(root: Path) -> None:
+    first, _ = guarded(root)
+    pq.write_table(table().sort_by([("id", "descending")]), root / "data/orders.parquet", row_group_size=1)
+    second, done = guarded(root)
+    assert first.kept is not None
+    assert second.kept is not None
+    assert second.kept.reused
+    assert second.kept.artifact == first.kept.artifact
+    history = list(Store.open(root / ".strata/store").environment("prod").history())
+    assert [v.number for v in history] == [2, 1]
+    assert history[0].models["orders"].published_at > history[1].models["orders"].published_at
+    assert done.promoted == {"orders"}
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(st.integers(-5, 5), st.text("ab", max_size=2)), max_size=12), st.randoms())
+def test_the_digest_is_one_of_rows_without_a_key_too(rows: list[tuple[int, str]], random: Any) -> None:
+    from strata_core.contract.model import TableContract
+    from strata_core.planning.guarding import fitted, keep, pin_rows
+
+    shuffled = random.sample(rows, len(rows))
+    digests = []
+    import tempfile
+
+    from strata_core.engines.duckdb.engine import DuckDBEngine
+    from strata_core.engines.protocol import EngineSettings
+
+    with tempfile.TemporaryDirectory() as folder:
+        store, engine = Store.open(Path(folder)), DuckDBEngine(EngineSettings(threads=1))
+        for order in (rows, shuffled):
+            columns = {"a": pa.array([r[0] for r in order], pa.int64()), "b": pa.array([r[1] for r in order])}
+            if not order:
+                columns["b"] = pa.array([], pa.string())
+            given_ = fitted(engine, ArrowTable(pa.table(columns), ()), TableContract("t", ()))
+            report = pin_rows(engine, given_, NOW)
+            kept = keep(store, engine, "t", given_, report, reference="t", place="memory")
+            digests.append(kept.artifact.manifest.digest)
+            assert sorted((r["a"], r["b"]) for r in store.reader(kept.artifact).read_all().to_pylist()) == sorted(rows)
+    assert digests[0] == digests[1]
+
+
+def test_health_reads_what_is_kept_again_and_counts_its_age_from_the_last_good_look(root: Path) -> None:
+    text = (root / PLACE).read_text().replace("    columns:", "    freshness: {max_age: 1h}\n    columns:")
+    write(root, {PLACE: text})
+    guarded(root)
+    project = open_project(project=root)
+    at = Store.open(root / ".strata/store").environment("prod").head().models["orders"].published_at
+    assert at is not None
+    from strata_core.planning.workspace import make_engine
+    from strata_core.store.instant import moment
+
+    sound = examine(project, "prod", "orders", moment(at) + timedelta(minutes=59), engine=make_engine(project))
+    assert sound.sound
+    old = examine(project, "prod", "orders", moment(at) + timedelta(minutes=61), engine=make_engine(project))
+    assert [d.code for d in old.faults] == ["E085"]
+
+
+def test_a_strata_contract_guards_a_file_under_another_name(root: Path) -> None:
+    write(root, {"models/m.strata": "contract Paid { id: int64 primary_key }\n"})
+    guard = open_guard(root, "prod", NOW)
+    promise = promise_of(guard, "Paid", "imports/paid")
+    verdict = judge(guard, promise, *rows_of(guard, promise, "data/orders.parquet"))
+    assert promote(guard, [verdict]).promoted == {"imports_paid"}
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        ('source s(csv: "x.csv") { columns: { id: int64 } }\nmodel orders { from s }', "a model of this project"),
+        ("", "a published model"),
+    ],
+)
+def test_a_name_that_is_taken_is_refused(root: Path, models: str, message: str) -> None:
+    if not models:
+        write(root, {"models/m.strata": 'source s(csv: "x.csv") { columns: { id: int64 } }\nmodel orders { from s }'})
+        write(root, {"x.csv": "id\n1\n"})
+        assert CliRunner().invoke(strata, ["apply", "--project", str(root)]).exit_code == 0
+    write(root, {"models/m.strata": models})
+    verdict, done = guarded(root)
+    assert codes(verdict) == ["E036"]
+    assert message in verdict.violations[0].message
+    assert not done.promoted
+
+
+def test_together_takes_all_or_nothing_each_takes_what_is_sound(root: Path) -> None:
+    other = "  - {id: refunds, kind: table, location: data/refunds.parquet, columns: [{name: id, type: string}]}\n"
+    write(root, {PLACE: (root / PLACE).read_text().replace("tests:", f"{other}tests:")})
+    pq.write_table(table(), root / "data/refunds.parquet")
+
+    def run() -> tuple[list[bool], frozenset[str]]:
+        guard = open_guard(root, "prod", NOW)
+        verdicts = [judged(guard, "orders"), judged(guard, "shop.orders/refunds")]
+        return [v.sound for v in verdicts], promote(guard, verdicts).promoted
+
+    assert run() == ([True, False], frozenset())
+    write(root, {"strata.toml": '[project]\nname = "shop"\n[environments.prod]\npublish = "each"\n'})
+    assert run() == ([True, False], {"orders"})
+
+
+def test_columns_without_a_type_in_the_language_are_left_out_and_named(root: Path) -> None:
+    at = pa.array([datetime(2026, 1, 1, tzinfo=UTC)] * 3, pa.timestamp("us", "UTC"))
+    rows = table().append_column("at", at).append_column("tags", pa.array([["a"], [], None]))
+    pq.write_table(rows, root / "data/orders.parquet")
+    verdict, _ = guarded(root)
+    assert verdict.left_out == ("at",)
+    assert [set(r) for r in live(root)] == [{"country", "email", "id", "note", "tags"}] * 3
+
+
+def test_a_csv_file_is_read_as_its_contract_promises_and_told_row_by_row(root: Path) -> None:
+    write(root, {PLACE: (root / PLACE).read_text().replace("orders.parquet", "orders.csv")})
+    pa.csv.write_csv(table(), root / "data/orders.csv")
+    assert guarded(root)[0].sound
+    (root / "data/orders.csv").write_text("id,country,email,note\nseven,ES,secret@x,1\n")
+    verdict, _ = guarded(root)
+    assert codes(verdict) == ["E080"]
+    assert "secret" not in repr(verdict)
+
+
+def test_rows_in_memory_a_dbt_table_and_what_is_out_of_reach(root: Path) -> None:
+    guard = open_guard(root, "prod", NOW)
+    assert judge(guard, promise_of(guard, "orders"), ArrowTable(table(), ()), "memory").sound
+    (root / "data/orders.parquet").unlink()
+    with pytest.raises(StrataError, match=r"orders\.parquet"):
+        rows_of(guard, promise_of(guard, "orders"))
+    manifest = {
+        "nodes": {"model.p.orders": {"resource_type": "model", "unique_id": "model.p.orders", "name": "orders"}},
+        "sources": {},
+    }
+    manifest["nodes"]["model.p.orders"]["schema"] = "main"
+    write(root, {"target/manifest.json": json.dumps(manifest)})
+    toml = '[project]\nname = "shop"\n[dbt]\nmanifest = "target/manifest.json"\ndatabase = "dev.duckdb"\n'
+    text = (root / PLACE).read_text().replace("kind: table", "kind: dbt_model")
+    write(root, {"strata.toml": toml, PLACE: text.replace("    location: data/orders.parquet\n", "")})
+    with duckdb.connect(str(root / "dev.duckdb")) as connection:
+        connection.execute("create table orders as select 1::bigint as id, 'ES' as country, 'e' as email, 1 as note")
+    verdict, done = guarded(root)
+    assert (verdict.place, verdict.sound, done.promoted) == ("dbt model orders", True, {"orders"})
+
+
+def test_a_file_that_changes_while_it_is_read_is_not_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep = guarding.keep
+
+    def meanwhile(*arguments: Any, **options: Any) -> Any:
+        kept = keep(*arguments, **options)
+        pq.write_table(table(id=[5, 6, 7]), root / "data/orders.parquet")
+        return kept
+
+    monkeypatch.setattr(guarding, "keep", meanwhile)
+    verdict, done = guarded(root)
+    assert codes(verdict) == ["E033"]
+    assert not done.promoted
+
+
+def test_another_that_promotes_first_is_told_and_nothing_is_lost(root: Path) -> None:
+    guarded(root)
+    guard = open_guard(root, "prod", NOW)
+    pq.write_table(table(note=[1, 2, 3]), root / "data/orders.parquet")
+    verdict = judged(guard)
+    pq.write_table(table(note=[4, 5, 6]), root / "data/orders.parquet")
+    guarded(root)
+    with pytest.raises(StrataError, match="other rows of orders"):
+        promote(guard, [verdict])
+    assert [r["note"] for r in live(root)] == [5, 4, 6]
+
+
+CASES: Mapping[str, tuple[dict[str, str], str, str]] = {
+    "no contract": ({}, "refunds", "E036"),
+    "a broken contract": ({PLACE: CONTRACT.replace("int64, primary_key", "int65, primary_key")}, "orders", "E072"),
+    "two contracts": (
+        {"contracts/shop/more/contract.yaml": CONTRACT.replace("shop.orders", "shop.more")},
+        "orders",
+        "E036",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_no_one_sound_contract_covers_is_told(root: Path, case: str) -> None:
+    files, reference, code = CASES[case]
+    write(root, files)
+    with pytest.raises(StrataError) as raised:
+        promise_of(open_guard(root, "prod", NOW), reference)
+    assert code in [d.code for d in raised.value.diagnostics]
+
+
+def test_the_command_tells_json_and_exit_codes(root: Path) -> None:
+    def run(*arguments: str) -> tuple[int, str]:
+        result = CliRunner().invoke(strata, ["guard", *arguments, "--project", str(root)], standalone_mode=False)
+        return (result.return_value if isinstance(result.return_value, int) else 2), result.stdout
+
+    code, out = run("orders", "--format", "json")
+    document = json.loads(out)
+    assert code == 0
+    assert (document["version"], document["published"]) == (1, ["orders"])
+    assert [(t["name"], t["contract"], t["rows"], t["sound"]) for t in document["tables"]] == [
+        ("orders", "shop.orders/orders", 3, True)
+    ]
+    pq.write_table(table(country=["MX", "FR", "ES"]), root / "data/orders.parquet")
+    code, out = run("orders", "--format", "json")
+    assert code == 3
+    assert "secret" not in out
+    assert run("nope")[0] == 2
+    assert run("orders", "shop.orders", "--contract", "x")[0] == 2
+
+
+def test_each_arrow_type_is_kept_in_the_narrowest_type_that_holds_it() -> None:
+    found = {str(t): value_type(t) for t in (pa.int8(), pa.uint64(), pa.float32(), pa.large_string(), pa.date64())}
+    assert [str(v) if v else None for v in found.values()] == ["int64", None, "float64", "string", "date"]
+    assert value_type(pa.decimal128(9, 3)) == DecimalType(9, 3)
+    assert value_type(pa.list_(pa.int16())) == Array(INT64)
+    assert value_type(pa.dictionary(pa.int8(), pa.string())) == STRING
+    assert value_type(pa.timestamp("ms")) == TIMESTAMP
+    assert value_type(pa.timestamp("ns")) is None
+    assert str(value_type(pa.struct({"a": pa.int8(), "b": pa.string()}))) == "struct<a: int64, b: string>"
+    assert value_type(pa.struct({"a": pa.timestamp("us", "UTC")})) is None
+    assert str(value_type(pa.map_(pa.string(), pa.decimal128(4, 1)))) == "map(string, decimal(4,1))"
+    assert Decimal(1) == 1
