@@ -13,6 +13,7 @@ from .assets import strata_assets
 from .component import StrataProjectComponent
 from .io_manager import StrataIOManager
 from .project import StrataProject
+from .promotion import strata_promotion_job
 from .resource import StrataResource, StrataRunConfig
 from .sources import observable_sources
 from .translator import DagsterStrataTranslator
@@ -26,4 +27,5 @@ __all__ = [
     "StrataRunConfig",
     "observable_sources",
     "strata_assets",
+    "strata_promotion_job",
 ]

@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from uuid import UUID
 
 from dagster import AssetCheckResult, AssetExecutionContext, AssetObservation, Failure, MaterializeResult
 
@@ -19,15 +20,19 @@ from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.apply import apply_plan
 from strata_core.planning.plan import Plan
 from strata_core.planning.project import Project, compile_, compile_sound, open_project
-from strata_core.planning.results import Finished, Outcome, Published, Started
+from strata_core.planning.promotion import Promotion, plan_promotion, promote
+from strata_core.planning.results import Event, Finished, Outcome, Published, Started
+from strata_core.planning.run_events import Parent, announced
 from strata_core.planning.workspace import Workspace, open_workspace
 
 from . import events
 from .assets import ON_ERROR
 from .examination import examined
 from .project import findings
+from .promotion import PROMOTE_FROM
 from .readers import fresh_readers
 from .runlog import RunLog
+from .runtags import tag_run
 from .selection import Selection, selection_of, without
 from .telling import Telling
 
@@ -69,20 +74,14 @@ class StrataApplication:
                 broken = workspace.compiled.errors
                 yield from (events.unknown(key, broken) for name, key in selection.pins.items() if name in names)
                 selection = without(selection, names)
-            plan = workspace.plan(
-                selection.models,
-                with_upstream=False,
-                take_back=not workspace.compiled.errors and selection.models.keys() == workspace.compiled.models.keys(),
-                force=self.force,
-                approvals=partial(approvals, project.root),
-            )
+            work = self._work(workspace, selection)
         except StrataError as error:
             yield from (events.unknown(key, error.diagnostics) for key in selection.pins.values())
             return self._stopped(error, project)
         for name, key in selection.sources.items():
             if name in workspace.sources:
                 yield events.observation(key, workspace.sources[name])
-        failure = yield from self._carried_out(workspace, selection, plan)
+        failure = yield from self._carried_out(workspace, selection, work)
         if broken:
             self.context.log.error(findings(broken, project))
             told = f"does not compile: {', '.join(sorted(names))}"
@@ -96,20 +95,36 @@ class StrataApplication:
         workspace.store.sweep_staging()
         return workspace
 
-    def _carried_out(
-        self, workspace: Workspace, selection: Selection, plan: Plan
-    ) -> Generator[Told, None, Failure | None]:
-        log = RunLog(self.context.log, workspace.project)
-        telling = Telling(workspace, selection, plan)
-        happened = apply_plan(
-            workspace,
-            plan,
-            workspace.engine(),
-            publish=workspace.project.config.environment(self.environment).publish,
-            message=f"Dagster run {self.context.run.run_id}",
-            tags={"dagster/run_id": self.context.run.run_id},
-            progress=log.progress,
+    def _work(self, workspace: Workspace, selection: Selection) -> Plan | Promotion:
+        """What is to be done: the plan of an apply, or a promotion, where the run's tags name an environment."""
+        models, compiled = selection.models, workspace.compiled
+        take_back = not compiled.errors and models.keys() == compiled.models.keys()
+        asked = partial(approvals, workspace.project.root)
+        source = self.context.run.tags.get(PROMOTE_FROM)
+        if source is not None and models:
+            return plan_promotion(workspace, source, models, with_upstream=False, take_back=take_back, approvals=asked)
+        return workspace.plan(models, with_upstream=False, take_back=take_back, force=self.force, approvals=asked)
+
+    def _happening(self, workspace: Workspace, work: Plan | Promotion, log: RunLog) -> Iterator[Event]:
+        run = self.context.run
+        message, tags = f"Dagster run {run.run_id}", {"dagster/run_id": run.run_id}
+        if isinstance(work, Promotion):
+            return promote(workspace, work, message=message, tags=tags)
+        publish = workspace.project.config.environment(self.environment).publish
+        return apply_plan(
+            workspace, work, workspace.engine(), publish=publish, message=message, tags=tags, progress=log.progress
         )
+
+    def _carried_out(
+        self, workspace: Workspace, selection: Selection, work: Plan | Promotion
+    ) -> Generator[Told, None, Failure | None]:
+        plan, run = work.plan if isinstance(work, Promotion) else work, self.context.run
+        log = RunLog(self.context.log, workspace.project, self.environment)
+        telling = Telling(workspace, selection, plan)
+        tag_run(self.context, workspace)
+        parent = Parent(UUID(run.run_id), "dagster", run.job_name)
+        happening = self._happening(workspace, work, log)
+        happened = announced(happening, workspace, plan, self.context.log.warning, parent)
         try:
             for event in happened:
                 match event:
@@ -119,7 +134,7 @@ class StrataApplication:
                         log.finished(result)
                         telling.finished(result)
                     case Published(version=version, models=models, removed=removed):
-                        log.published(self.environment, version, removed)
+                        log.published(version, models, removed)
                         yield from telling.published(version, frozenset(models))
                     case Outcome(version=version, published=models):
                         yield from telling.ended(event)

@@ -48,6 +48,7 @@ def apply_command(
     """
     from ..contract_engine.approvals import approvals
     from ..planning.apply import apply_plan
+    from ..planning.run_events import announced
     from ..planning.workspace import open_workspace
 
     with Progress("looking at files", quiet=format_ == "json") as shown:
@@ -69,6 +70,7 @@ def apply_command(
             publish=publish,
             progress=lambda _model, rows: shown.update(plural(rows, "row")),
         )
+        events = announced(events, workspace, plan, shown.say)
         outcome = _told(events, project, shown, max((len(p.name) for p in plan.stale), default=0))
     if format_ == "json":
         click.echo(json.dumps(as_json(outcome, environment), indent=2))

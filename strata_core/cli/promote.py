@@ -40,6 +40,7 @@ def promote_command(
     from ..planning.forecast import effects
     from ..planning.promotion import plan_promotion, promote
     from ..planning.results import Outcome
+    from ..planning.run_events import announced
     from ..planning.workspace import open_workspace
 
     with Progress("looking at what is published", quiet=format_ == "json"):
@@ -55,7 +56,8 @@ def promote_command(
         return FINDINGS
     version = promotion.plan.base
     if not dry_run:
-        version = next(e.version for e in promote(workspace, promotion) if isinstance(e, Outcome))
+        events = announced(promote(workspace, promotion), workspace, promotion.plan, partial(click.echo, err=True))
+        version = [e.version for e in events if isinstance(e, Outcome)][-1]
     if format_ == "json":
         click.echo(json.dumps(_as_json(promotion, version.number), indent=2))
     elif dry_run:

@@ -45,39 +45,48 @@ def events(graph: LineageGraph, tables: Iterable[TableId], now: datetime) -> Ite
         known = graph.tables.get(table)
         if known is None or not (known.reads or known.stands_for):
             continue
-        name = {"namespace": _namespace(table), "name": table.name}
-        inputs = dict.fromkeys(
-            (
-                *(TableId(table.project, read) for read in known.reads),
-                *(e.origin.table for column in graph.columns(table) for e in graph.origins.get(column, ())),
-            )
-        )
         yield {
-            "eventTime": now.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+            "eventTime": spelled(now),
             "producer": PRODUCER,
             "schemaURL": SPEC,
-            "job": {**name, "facets": {}},
-            "inputs": [_dataset(graph, one) for one in inputs],
-            "outputs": [_dataset(graph, table, _column_lineage(graph, table))],
+            "job": {"namespace": namespace(table), "name": table.name, "facets": {}},
+            "inputs": [dataset(graph, one) for one in inputs(graph, table)],
+            "outputs": [dataset(graph, table, column_lineage(graph, table))],
         }
 
 
-def _namespace(table: TableId) -> str:
+def spelled(now: datetime) -> str:
+    """An instant as events have it."""
+    return now.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def inputs(graph: LineageGraph, table: TableId) -> tuple[TableId, ...]:
+    """What `table` is made of."""
+    known = graph.tables[table]
+    read = (TableId(table.project, name) for name in known.reads)
+    origins = (e.origin.table for column in graph.columns(table) for e in graph.origins.get(column, ()))
+    return tuple(dict.fromkeys((*read, *origins)))
+
+
+def namespace(table: TableId) -> str:
+    """The namespace of a table, and of the job that makes it."""
     return f"strata://{table.project}"
 
 
-def _dataset(graph: LineageGraph, table: TableId, lineage: dict[str, Any] | None = None) -> dict[str, Any]:
+def dataset(graph: LineageGraph, table: TableId, lineage: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A table with its schema, and with the facet of its `lineage`."""
     known = graph.tables.get(table)
     facets: dict[str, Any] = {}
     if known is not None:
         fields = [{"name": n, "type": type_} if type_ else {"name": n} for n, (type_, _) in known.columns.items()]
-        facets["schema"] = _facet("1-2-0", "SchemaDatasetFacet", {"fields": fields})
+        facets["schema"] = facet("1-2-0", "SchemaDatasetFacet", {"fields": fields})
     if lineage is not None:
         facets["columnLineage"] = lineage
-    return {"namespace": _namespace(table), "name": table.name, "facets": facets}
+    return {"namespace": namespace(table), "name": table.name, "facets": facets}
 
 
-def _column_lineage(graph: LineageGraph, table: TableId) -> dict[str, Any]:
+def column_lineage(graph: LineageGraph, table: TableId) -> dict[str, Any]:
+    """The facet that says where the columns of `table` come from."""
     fields = {
         column.column: {"inputFields": [_direct(edge) for edge in graph.origins.get(column, ())]}
         for column in graph.columns(table)
@@ -89,7 +98,7 @@ def _column_lineage(graph: LineageGraph, table: TableId) -> dict[str, Any]:
         _field(column, [_transformation("INDIRECT", subtype) for subtype in dict.fromkeys(subtypes)])
         for column, subtypes in shapes.items()
     ]
-    return _facet("1-2-0", "ColumnLineageDatasetFacet", {"fields": fields, "dataset": dataset})
+    return facet("1-2-0", "ColumnLineageDatasetFacet", {"fields": fields, "dataset": dataset})
 
 
 def _direct(edge: ValueEdge) -> dict[str, Any]:
@@ -102,9 +111,10 @@ def _transformation(type_: str, subtype: str) -> dict[str, Any]:
 
 
 def _field(column: ColumnId, transformations: list[dict[str, Any]]) -> dict[str, Any]:
-    where = {"namespace": _namespace(column.table), "name": column.table.name, "field": column.column}
+    where = {"namespace": namespace(column.table), "name": column.table.name, "field": column.column}
     return {**where, "transformations": transformations}
 
 
-def _facet(version: str, name: str, content: dict[str, Any]) -> dict[str, Any]:
+def facet(version: str, name: str, content: dict[str, Any]) -> dict[str, Any]:
+    """A facet of the specification."""
     return {"_producer": PRODUCER, "_schemaURL": f"{FACETS}/{version}/{name}.json#/$defs/{name}", **content}

@@ -43,13 +43,16 @@ def plan_promotion(
     source: str,
     selected: Collection[str] | None = None,
     *,
+    with_upstream: bool = True,
+    take_back: bool = False,
     approvals: Callable[[], Collection[Approved]] = tuple,
 ) -> Promotion:
     """What promoting the models `selected`, and what they read, from the environment `source` changes in the
     workspace's environment.
 
     Without a selection it is for all that the pipelines of the target name, or for all models, as far as they are
-    published in `source`; what is no model of the project any more is taken back, as by an apply. The `conflicts` of
+    published in `source`, and what is no model of the project any more is taken back, as by an apply; a selection does
+    so with `take_back`. `with_upstream` adds what the selected models read. The `conflicts` of
     the plan say why it may not be carried out: E035, E085 and E094 of what would be promoted, E030 to E032 of readers
     in other projects. Raises `StrataError` E027, E095, E035 for an environment into itself.
     """
@@ -58,14 +61,14 @@ def plan_promotion(
         raise StrataError(Diagnostic("E035", f"`{source}` is already what it is", fix="name another environment"))
     there = published_environment(workspace.project, source).head()
     base = workspace.store.environment(target).head()
-    names = _chosen(compiled, source, there, target, selected)
+    names = _chosen(compiled, source, there, target, selected, with_upstream)
     prints = kept_fingerprints(workspace.project, compiled)
     planned = tuple(
         _planned(compiled, name, prints, source, there.models[name], base.models.get(name)) for name in names
     )
     changed = {m.name for m in planned if m.stale}
     project, catalog = workspace.project.config.name, read_catalog(workspace.store, target)
-    removed = removed_tables(project, compiled, catalog, base) if selected is None else ()
+    removed = removed_tables(project, compiled, catalog, base) if take_back or selected is None else ()
     breaking = breaking_changes(project, compiled, prints, catalog, {*removed, *changed})
     breaks = judged(project, breaking, approvals(), compiled) if breaking else Breaks((), ())
     unfit = (
@@ -110,7 +113,12 @@ def promote(
 
 
 def _chosen(
-    compiled: CompiledProject, source: str, there: EnvironmentVersion, target: str, selected: Collection[str] | None
+    compiled: CompiledProject,
+    source: str,
+    there: EnvironmentVersion,
+    target: str,
+    selected: Collection[str] | None,
+    with_upstream: bool,
 ) -> tuple[str, ...]:
     """The models, upstream first; those that were asked for have to be published in `source`."""
     for name in selected or ():
@@ -120,7 +128,8 @@ def _chosen(
     if missing:
         raise StrataError(*(not_published(name, source) for name in missing))
     asked = models_in(compiled, target) if selected is None else selected
-    wanted = set(compiled.models) if asked is None else ancestors(compiled, set(asked))
+    wanted = set(compiled.models if asked is None else asked)
+    wanted = ancestors(compiled, wanted) if with_upstream else wanted
     return tuple(name for name in compiled.models if name in wanted and name in there.models)
 
 
