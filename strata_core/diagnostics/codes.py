@@ -156,6 +156,7 @@ CODES = MappingProxyType(
         "W111": "sources word it differently",
         "W153": "classification has no level",
         "W170": "kept aside, for the other standard has no field for it",
+        "W180": "contract could say more",
     }
 )
 

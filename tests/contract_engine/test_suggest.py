@@ -137,6 +137,7 @@ def test_seed2_suggestions_come_from_what_was_seen(shop: Path) -> None:
     candidate = found.collated.by_id["shop.orders"]
     assert [(p.kind, p.edit.path, p.edit.value) for p in proposals(found, candidate)] == [
         ("drift", ("assets", 0, "columns", 2), {"name": "country", "type": "string"}),
+        ("documentation", ("semantics", "grain"), "one row per id"),
         (
             "test",
             ("tests", 0),
@@ -201,7 +202,7 @@ def test_seed2_suggestions_are_a_commit_on_a_branch_of_their_own(shop: Path) -> 
     head, files = git(shop, "rev-parse", "HEAD"), (shop / PLACE).read_text()
     code, out, err = suggest(shop)
     assert (code, out) == (0, "")
-    assert err == f"3 suggestions for shop.orders on {BRANCH}\n"
+    assert err == f"4 suggestions for shop.orders on {BRANCH}\n"
     assert git(shop, "rev-parse", "HEAD") == head
     assert git(shop, "status", "--porcelain") == ""
     assert (shop / PLACE).read_text() == files
@@ -213,7 +214,7 @@ def test_seed2_suggestions_are_a_commit_on_a_branch_of_their_own(shop: Path) -> 
     assert "# quotes stay" in changed
     body = git(shop, "log", "-1", "--format=%B", BRANCH)
     for said in (
-        "Contract of shop.orders: 3 suggestions",
+        "Contract of shop.orders: 4 suggestions",
         "## Summary",
         "### Drift reconciled",
         "- `assets[orders].columns[country]`: `{name: country, type: string}` is added",
@@ -231,11 +232,11 @@ def test_seed2_suggestions_are_a_commit_on_a_branch_of_their_own(shop: Path) -> 
 def test_seed2_a_second_run_is_the_same_branch(shop: Path) -> None:
     suggest(shop)
     first = git(shop, "rev-parse", BRANCH)
-    assert suggest(shop)[2] == f"3 suggestions for shop.orders on {BRANCH} (as before)\n"
+    assert suggest(shop)[2] == f"4 suggestions for shop.orders on {BRANCH} (as before)\n"
     assert git(shop, "rev-parse", BRANCH) == first
     (shop / "models/m.strata").write_text((shop / "models/m.strata").read_text().replace(", country }", " }"))
     committed(shop)
-    assert suggest(shop)[2] == f"2 suggestions for shop.orders on {BRANCH}\n"
+    assert suggest(shop)[2] == f"3 suggestions for shop.orders on {BRANCH}\n"
     assert git(shop, "rev-list", "--count", f"HEAD..{BRANCH}") == "1"
 
 
@@ -299,8 +300,8 @@ def test_what_is_not_committed_is_not_carried_along(shop: Path) -> None:
 
 def test_a_dry_run_writes_nothing(shop: Path) -> None:
     code, out, err = suggest(shop, "--dry-run")
-    assert (code, err) == (0, "3 suggestions for shop.orders: nothing is written\n")
-    assert out.startswith("Contract of shop.orders: 3 suggestions\n\n## Summary\n")
+    assert (code, err) == (0, "4 suggestions for shop.orders: nothing is written\n")
+    assert out.startswith("Contract of shop.orders: 4 suggestions\n\n## Summary\n")
     assert git(shop, "branch", "--list", BRANCH) == ""
 
 
@@ -362,9 +363,9 @@ def test_seed2_the_pull_request_is_opened_once_and_then_brought_up_to_date(
     assert git(remote, "rev-parse", BRANCH) == git(shop, "rev-parse", BRANCH)
     monkeypatch.setenv("CONTRACT_ENGINE_TOKEN", "secret-token")
     told = suggest(shop, "--push", "origin")[2]
-    assert told == f"3 suggestions for shop.orders on {BRANCH} (as before), opened {hosting.address}/7\n"
+    assert told == f"4 suggestions for shop.orders on {BRANCH} (as before), opened {hosting.address}/7\n"
     told = suggest(shop, "--push", "origin")[2]
-    assert told == f"3 suggestions for shop.orders on {BRANCH} (as before), updated {hosting.address}/7\n"
+    assert told == f"4 suggestions for shop.orders on {BRANCH} (as before), updated {hosting.address}/7\n"
     assert [(method, path.partition("?")[0]) for method, path, _, _ in hosting.requests] == [
         ("GET", "/api/repos/acme/data/pulls"),
         ("POST", "/api/repos/acme/data/pulls"),
@@ -376,7 +377,7 @@ def test_seed2_the_pull_request_is_opened_once_and_then_brought_up_to_date(
     assert (opened["head"], opened["base"], opened["title"]) == (
         BRANCH,
         "main",
-        "Contract of shop.orders: 3 suggestions",
+        "Contract of shop.orders: 4 suggestions",
     )
     assert opened["body"].startswith("## Summary\n")
     assert "head=acme%3Acontract-engine%2Fsuggest%2Fshop.orders" in hosting.requests[0][1]

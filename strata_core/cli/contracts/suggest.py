@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ...contract_engine.candidate import Candidate
-from ...contract_engine.pipeline import Checked, Setting, examine, open_setting
+from ...contract_engine.pipeline import Setting, examine, open_setting
 from ...diagnostics import Diagnostic, StrataError
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
 from .shared import named, on_contracts
+
+if TYPE_CHECKING:  # other verbs do without
+    from ...contract_engine.suggest.suggested import Suggested
 
 TOKEN = "CONTRACT_ENGINE_TOKEN"
 
@@ -36,66 +38,49 @@ def suggest_command(
     dry_run: bool,
 ) -> int:
     """Propose what contracts lack, each product on a branch of its own; what is checked out is not touched."""
+    from ...contract_engine.suggest.evidence import proven_facts
+    from ...contract_engine.suggest.suggested import suggested
+
     checked = examine(setting)
     chosen = named(checked, products)
     if branch is not None and len(chosen) != 1:
         raise StrataError(Diagnostic("E073", "`--branch` is for one product", fix="name it with `--product`"))
     with Progress("making suggestions") as progress:
+        proven = proven_facts(setting)
         for candidate in chosen:
             progress.set(f"making suggestions for {candidate.id}")
             if candidate.sound:
                 name = branch or f"contract-engine/suggest/{candidate.id}"
-                progress.say(_suggest(checked, candidate, name, base, remote, into, dry_run))
+                progress.say(_suggest(suggested(checked, candidate, proven), name, base, remote, into, dry_run))
             else:
                 progress.say(f"{candidate.id} is no sound contract: see `contract-engine validate`")
     return CLEAN
 
 
-def _suggest(
-    checked: Checked, candidate: Candidate, name: str, base: str, remote: str | None, into: str, dry_run: bool
-) -> str:
-    """Make the suggestion, and say what came of it."""
+def _suggest(made: Suggested, name: str, base: str, remote: str | None, into: str, dry_run: bool) -> str:
+    """Write the suggestion, and say what came of it."""
     from ...contract_engine.suggest import branch as branches
-    from ...contract_engine.suggest.body import body, title
-    from ...contract_engine.suggest.edits import edited
     from ...contract_engine.suggest.hosting import pull_request
-    from ...contract_engine.suggest.proposals import proposals
+    from ...contract_engine.suggest.suggested import changed_setting, told
 
-    setting = checked.setting
+    setting, product = made.checked.setting, made.candidate.id
     branches.require_unprotected(name, setting.config.contract_engine.protected_branches)
-    text = (setting.root / candidate.file).read_bytes().decode()
-    proposed = proposals(checked, candidate)
-    changed, made = edited(text, [p.edit for p in proposed])
-    if not made:
-        return f"nothing to suggest for {candidate.id}"
-    kept = tuple(p for p in proposed if p.edit in made)
-    heading = title(candidate.id, kept)
-
-    def message(folder: Path) -> str:
-        """What is said of the changed files in `folder`."""
-        after = examine(open_setting(folder, setting.today))
-        again = after.collated.by_id[candidate.id]
-        found = [d for d in after.diagnostics if d.span is not None and d.span.file in again.inputs]
-        contract = again.contract if again.sound else candidate.contract
-        return f"{heading}\n\n{body(contract, kept, found, _verdict(after, again), _verdict(checked, candidate))}"
-
+    if not made.proposals:
+        return f"nothing to suggest for {product}"
+    count = plural(len(made.proposals), "suggestion")
     if dry_run:
-        click.echo(f"{heading}\n\n{body(candidate.contract, kept, (), *[_verdict(checked, candidate)] * 2)}", nl=False)
-        return f"{plural(len(kept), 'suggestion')} for {candidate.id}: nothing is written"
-    branches.require_committed(setting.root, [candidate.file])
-    branch, said = branches.suggest_on(setting.root, name, base, {candidate.file: changed}, message)
-    told = f"{plural(len(kept), 'suggestion')} for {candidate.id} on {branch.name}"
-    told += "" if branch.fresh else " (as before)"
+        click.echo(told(made, changed_setting(made)), nl=False)
+        return f"{count} for {product}: nothing is written"
+    branches.require_committed(setting.root, sorted(made.texts))
+    branch, message = branches.suggest_on(
+        setting.root, name, base, made.texts, lambda folder: told(made, open_setting(folder, setting.today))
+    )
+    done = f"{count} for {product} on {branch.name}{'' if branch.fresh else ' (as before)'}"
     if remote is not None:
         branches.push(setting.root, remote, name)
         api, token = setting.config.contract_engine.pull_requests, os.environ.get(TOKEN)
         if api and token:
-            text = said.partition("\n\n")[2]
-            request = pull_request(api, token, head=name, base=into, title=heading, body=text)
-            told += f", {'opened' if request.opened else 'updated'} {request.url}"
-    return told
-
-
-def _verdict(checked: Checked, candidate: Candidate) -> str:
-    found = checked.validated.compatibility.get(candidate.id)
-    return found.verdict.value if found else "not classified"
+            text = message.partition("\n\n")[2]
+            request = pull_request(api, token, head=name, base=into, title=made.title, body=text)
+            done += f", {'opened' if request.opened else 'updated'} {request.url}"
+    return done

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -21,10 +22,10 @@ from .shared import exit_code, on_contracts, tell
 @click.option("--contract", type=click.Path(path_type=Path), help="Show the findings of this contract alone.")
 @click.option(
     "--mode",
-    type=click.Choice(("ci", "promotion")),
+    type=click.Choice(("ci", "promotion", "suggestion")),
     default="ci",
     show_default=True,
-    help="What is asked: does it hold, or could it be promoted now?",
+    help="What is asked: does it hold, could it be promoted now, or what could be suggested?",
 )
 @format_option(*FORMATS)
 @click.option("--verbose", "-v", is_flag=True, help="Show notes that block nothing, and each product's verdict.")
@@ -33,7 +34,7 @@ def validate_command(setting: Setting, contract: Path | None, mode: str, format_
 
     All contracts are read, since they refer to one another; `--contract` only chooses what is shown. With `--mode
     promotion` it is also asked whether everything could be promoted: the files are committed, views can be projected,
-    no blocking test failed.
+    no blocking test failed. With `--mode suggestion` everything is told that `suggest` would propose.
     """
     started = time.perf_counter()
     with Progress("validating contracts", quiet=format_ != "text"):
@@ -43,6 +44,8 @@ def validate_command(setting: Setting, contract: Path | None, mode: str, format_
         shown = (*shown, *_obstacles(setting, contract, outcome))
     if not verbose and format_ == "text":
         shown = tuple(d for d in shown if d.severity is not Severity.INFO)
+    if mode == "suggestion":
+        shown = (*shown, *_suggestions(setting, contract))
     files = [p.file for p in outcome.products]
     tell(shown, setting.root, format_, files=files)
     if format_ == "text":
@@ -66,6 +69,17 @@ def _obstacles(setting: Setting, contract: Path | None, outcome: Outcome) -> tup
     except StrataError as error:
         return error.diagnostics
     return ()
+
+
+def _suggestions(setting: Setting, contract: Path | None) -> Iterator[Diagnostic]:
+    """What suggestion mode would propose for each sound contract."""
+    from ...contract_engine.suggest.evidence import proven_facts
+    from ...contract_engine.suggest.suggested import findings, suggested
+
+    checked, proven = examine(setting), proven_facts(setting)
+    for candidate in checked.collated.candidates:
+        if candidate.sound and (contract is None or (setting.root / candidate.file) == contract.resolve()):
+            yield from findings(suggested(checked, candidate, proven))
 
 
 def _of(contract: Path, setting: Setting, outcome: Outcome) -> tuple[Diagnostic, ...]:

@@ -1,5 +1,6 @@
 """Suggestion mode: what contracts lack is proposed on a branch of its own, for people to review (Seed 2, step 9).
 
-`proposals` finds what to change, `edits` changes YAML so that its comments, order and style stay, `branch` commits it
-without touching what is checked out, `body` says it to reviewers, `hosting` opens the pull request.
+`evidence` gathers what proofs and rows say, `proposals` finds what to change (a module per kind), `edits` changes YAML
+so that its comments, order and style stay, `body` says it to reviewers, `suggested` holds these together; `branch`
+commits it without touching what is checked out, `hosting` opens the pull request.
 """

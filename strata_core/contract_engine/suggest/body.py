@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import yaml
 
@@ -39,7 +40,7 @@ def _lines(
         edits = [p.edit for p in made if p.kind == kind]
         if edits:
             yield from ("", f"### {heading}", "")
-            yield from (f"- {markdown_code(spell_path(data, e.path))}: {_change(e)}" for e in edits)
+            yield from (f"- {said(data, e)}" for e in edits)
     yield from ("", "## Validation diagnostics", "")
     yield from (
         f"- {d.severity.value} {d.code}{f' at `{d.span}`' if d.span else ''}: {_said(d.message)}" for d in found
@@ -60,6 +61,14 @@ def _lines(
         yield "- Where a value is replaced, the tool may be wrong and the contract right: then mend the data."
     if any(p.kind == "migration" for p in made):
         yield "- The migration notes are a draft: say what readers have to do before this is merged."
+
+
+def said(data: Mapping[str, Any], edit: SuggestedEdit) -> str:
+    """What an edit of the contract `data`, or a file that is to be made, changes; as Markdown, in a line."""
+    if edit.path == ():
+        columns = len(edit.value["columns"])
+        return f"{markdown_code(edit.file)} is new: {columns} column{'' if columns == 1 else 's'}"
+    return f"{markdown_code(spell_path(data, edit.path))}: {_change(edit)}"
 
 
 def _change(edit: SuggestedEdit) -> str:

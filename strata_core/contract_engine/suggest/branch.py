@@ -57,6 +57,7 @@ def suggest_on(
     with _worktree(root, start) as folder:
         inside = folder / root.resolve().relative_to(top.resolve())
         for path, text in changes.items():
+            (inside / path).parent.mkdir(parents=True, exist_ok=True)
             (inside / path).write_bytes(text.encode())
         said = f"{message(inside).rstrip()}\n\n{TRAILER}\n"
         _git(inside, "add", "--", *changes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -17,6 +17,25 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import LiteralScalarString
 
 from ..candidate import SuggestedEdit
+from ..yaml_dump import yaml_text
+
+
+def edited_files(
+    read: Callable[[str], str], edits: Iterable[SuggestedEdit]
+) -> tuple[Mapping[str, str], tuple[SuggestedEdit, ...]]:
+    """The new texts of the files that `edits` are about, as far as they change, and the edits that could be made.
+    `read` gives the text of a file by its path. An edit of no path inside a file is a file that is to be made."""
+    by_file: dict[str, list[SuggestedEdit]] = {}
+    for edit in edits:
+        by_file.setdefault(edit.file, []).append(edit)
+    texts: dict[str, str] = {}
+    all_made: list[SuggestedEdit] = []
+    for file, own in by_file.items():
+        text, made = (yaml_text(own[0].value), own[:1]) if own[0].path == () else edited(read(file), own)
+        if made:
+            texts[file] = text
+            all_made += made
+    return texts, tuple(all_made)
 
 
 def edited(text: str, edits: Iterable[SuggestedEdit]) -> tuple[str, tuple[SuggestedEdit, ...]]:

@@ -1,0 +1,107 @@
+"""The suggestions for one product as a whole: what would change in which files, and how that is told to reviewers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from ...diagnostics import Diagnostic, Report, Severity
+from ...frozen import dataclass, replace
+from ..candidate import Candidate
+from ..pipeline import Checked, Setting, examine
+from ..tree import Tree
+from .body import body, said, title
+from .edits import edited_files
+from .evidence import Proven, evidence
+from .proposals import Proposal, proposals
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """What is suggested for a candidate: the proposals that can be carried out, and the new texts of files."""
+
+    checked: Checked
+    candidate: Candidate
+    proposals: tuple[Proposal, ...]
+    texts: Mapping[str, str]
+
+    @property
+    def title(self) -> str:
+        """The first line of what reviewers read."""
+        return title(self.candidate.id, self.proposals)
+
+
+def suggested(checked: Checked, candidate: Candidate, proven: Mapping[str, Proven]) -> Suggested:
+    """What is suggested for a sound candidate. `proven` is what the compiler knows (`evidence.proven_facts`)."""
+    found = proposals(checked, candidate, evidence(checked, candidate, proven))
+    texts, made = edited_files(lambda file: checked.setting.tree.read(file).decode(), (p.edit for p in found))
+    kept = tuple(p for p in found if any(p.edit is edit for edit in made))
+    return Suggested(checked, candidate, kept, texts)
+
+
+def told(made: Suggested, changed: Setting) -> str:
+    """The text for reviewers, of a project in which the suggestions are carried out."""
+    after = examine(changed)
+    again = after.collated.by_id[made.candidate.id]
+    found = [d for d in after.diagnostics if d.span is not None and d.span.file in again.inputs]
+    contract = again.contract if again.sound else made.candidate.contract
+    verdicts = _verdict(after, again), _verdict(made.checked, made.candidate)
+    return f"{made.title}\n\n{body(contract, made.proposals, found, *verdicts)}"
+
+
+def findings(made: Suggested) -> Iterator[Diagnostic]:
+    """W180 for each suggestion, where it would be written."""
+    for one in made.proposals:
+        edit, candidate = one.edit, made.candidate
+        new = edit.path == ()
+        span = edit.source if edit.source.file == candidate.file else candidate.span(() if new else edit.path)
+        fix = f"`contract-engine suggest` writes it, for review: {said(candidate.data, edit)}"
+        field_path = None if new else candidate.spelled(edit.path)
+        yield Diagnostic("W180", edit.reason, span, Severity.INFO, fix=fix, field_path=field_path)
+
+
+def changed_setting(made: Suggested) -> Setting:
+    """The project as it would be with the suggestions; nothing is written."""
+    setting = made.checked.setting
+    return replace(setting, tree=_ChangedTree(setting.tree, {f: t.encode() for f, t in made.texts.items()}))
+
+
+@dataclass(frozen=True, slots=True)
+class _ChangedTree:
+    """A tree with other, or more, files in it."""
+
+    tree: Tree
+    contents: Mapping[str, bytes]
+
+    def below(self, folder: str, report: Report) -> Iterator[str]:
+        """The files in `folder`, the new ones last."""
+        listed = list(self.tree.below(folder, report))
+        inside = (f for f in self.contents if folder == "." or f.startswith(f"{folder.rstrip('/')}/"))
+        yield from listed
+        yield from (f for f in inside if f not in listed)
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder at `path`."""
+        return path in self.contents or self.tree.exists(path)
+
+    def size(self, path: str) -> int:
+        """The number of bytes of a file."""
+        return len(self.contents[path]) if path in self.contents else self.tree.size(path)
+
+    def read(self, path: str) -> bytes:
+        """The content of a file."""
+        return self.contents[path] if path in self.contents else self.tree.read(path)
+
+    def digest(self, path: str) -> str:
+        """SHA-256 of a file's content."""
+        return hashlib.sha256(self.contents[path]).hexdigest() if path in self.contents else self.tree.digest(path)
+
+    def local(self, path: str) -> Path | None:
+        """Where a file lies that is not changed."""
+        return None if path in self.contents else self.tree.local(path)
+
+
+def _verdict(checked: Checked, candidate: Candidate) -> str:
+    found = checked.validated.compatibility.get(candidate.id)
+    return found.verdict.value if found else "not classified"
