@@ -34,7 +34,7 @@ from .expressions import CASTS
 from .occurrences import Kind as SymbolKind
 from .occurrences import Symbol
 from .scope_at import columns_of
-from .sources import BOUNDS, FILE_KINDS, NAMESPACES, OPTIONS, TABLE_KEYS
+from .sources import BOUNDS, CLOCKS, FILE_KINDS, NAMESPACES, OPTIONS, TABLE_KEYS
 
 SNIPPETS = {
     "aggregate": "aggregate { $0 }",
@@ -47,6 +47,8 @@ SNIPPETS = {
     "from": "from $0",
     "group": "group { $1 } (\n  aggregate { $0 }\n)",
     "join_anti": "join_anti $1 on $0",
+    "join_asof": "join_asof $1 on $2 at $0",
+    "join_asof_inner": "join_asof_inner $1 on $2 at $0",
     "join_full": "join_full $1 on $0",
     "join_inner": "join_inner $1 on $0",
     "join_left": "join_left $1 on $0",
@@ -64,6 +66,13 @@ ATTRIBUTES = {
     "owner": "who answers for the model",
     "description": "what a reader should know",
     "label": "a tag for orchestrators",
+}
+
+
+SOURCE_CLOCKS = {
+    "valid_from": "the column since when a row holds, for `join_asof`",
+    "valid_to": "the column until when a row holds, for `join_asof`",
+    "available_time": "the column since when a row could be known, for `join_asof`",
 }
 
 
@@ -192,7 +201,11 @@ def _attributes(path: Path, names: Names) -> Iterator[Candidate]:
 
 
 def _properties(path: Path, names: Names) -> Iterator[Candidate]:
-    if "description" not in {entry.key.text for entry in path[0][0].properties}:
+    given = {entry.key.text for entry in path[0][0].properties}
+    for key, what in SOURCE_CLOCKS.items():
+        if key not in given:
+            yield Candidate(key, Sort.PROPERTY, key, what, f"{key}: $0", rank=LAST)
+    if "description" not in given:
         yield Candidate(
             "description", Sort.PROPERTY, "description", ATTRIBUTES["description"], 'description: "$0"', rank=LAST
         )
@@ -203,6 +216,12 @@ def _entries(path: Path, names: Names) -> Iterator[Candidate]:
     place = {"resource": _resource_keys, "attributes": _attributes, "properties": _properties}.get(path[-3][1])
     if place is not None:
         yield from place(path, names)
+
+
+def _entry_values(path: Path, names: Names) -> Iterator[Candidate]:
+    """The columns of a source that can tell a clock."""
+    if path[-2][0].key.text in CLOCKS:
+        yield from instants(path, names)
 
 
 def _masks(path: Path, names: Names) -> Iterator[Candidate]:
@@ -229,6 +248,7 @@ def _given_columns(path: Path, names: Names) -> Iterator[Candidate]:
 _PLACES: dict[tuple[type[Any], str], Place] = {
     (ast.From, "table"): _tables,
     (ast.Join, "table"): _tables,
+    (ast.AsofJoin, "table"): _tables,
     (ast.SetOperation, "table"): _tables,
     (ast.Pipeline, "models"): _models,
     (ast.SourceOverride, "source"): _sources,
@@ -248,6 +268,7 @@ _PLACES: dict[tuple[type[Any], str], Place] = {
     (ast.KeywordArgument, "name"): keyword_arguments,
     (ast.FieldDecl, "name"): _contract_fields,
     (ast.Entry, "key"): _entries,
+    (ast.Entry, "value"): _entry_values,
     (ast.Mask, "rule"): _masks,
     (ast.Import, "path"): _modules,
 }

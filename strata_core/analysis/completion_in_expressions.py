@@ -37,6 +37,10 @@ def expression(path: Path, names: Names) -> Iterator[Candidate]:
             yield from (Candidate(word, Sort.VALUE, word, rank=LIKELY) for word in sorted(words))
             return
     visible = visible_at(path, names)
+    if isinstance(call, ast.AsofJoin) and place in ("at", "available"):
+        label = (call.alias or call.table).text
+        visible = [v for v in visible if v.column is None or isinstance(v.column.inferred.type, Date | Timestamp)]
+        visible.sort(key=lambda v: v.qualifier == label)  # an instant of the rows before comes first
     if ref.qualifier is not None:
         columns = {v.name: v for v in visible if v.qualifier == ref.qualifier.text}
         yield from (column_candidate(replace(v, qualifier=None), LIKELY) for v in columns.values())
@@ -131,7 +135,7 @@ def _function(function: Function, rank: int) -> Candidate:
 def _conditions(path: Path, names: Names) -> Iterator[Candidate]:
     """Whole conditions of a join: columns of both sides that bear one name."""
     join, model = path[-3][0], node_of(path, ast.Model)
-    if not isinstance(join, ast.Join) or model is None:
+    if not isinstance(join, ast.Join | ast.AsofJoin) or model is None:
         return
     visible = visible_in(model, join, names.known)
     label = (join.alias or join.table).text

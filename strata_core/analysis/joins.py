@@ -25,20 +25,13 @@ ONE_LEFT = ("one_to_many", "one_to_one")
 
 def join_rows(statement: ast.Join, rows: Rows, around: Surroundings) -> Rows:
     """The rows of `rows` joined with a table; their order is lost, but semi and anti joins keep it."""
-    table = find_table(statement.table, around)
-    label = statement.alias or statement.table
-    if label.text in rows.scope.tables or label.text in rows.scope.closed:
-        message = f"`{label}` is already read here"
-        fix = f"give this one another name: `join_{statement.kind} {statement.table} on … as other`"
-        around.report(Diagnostic("E023", message, label.span, fix=fix))
-        label = ast.Name(fresh(label.text, {*rows.scope.tables, *rows.scope.closed}), label.span)
-    right = _right(table, label.text, frozenset(rows.relation.schema.names))
-    seen = _scope(rows.scope, right)
+    right = right_side(statement.table, statement.alias, f"join_{statement.kind}", rows, around)
+    seen = seen_by(rows.scope, right)
     kind = JoinKind(statement.kind)
     if statement.on is None:
         joined = join(kind, rows.relation, right.relation, None)
         return replace(rows, relation=joined, scope=seen, order=(), sorted_at=None)
-    condition = predicate(statement.on, _reader(seen, rows.relation, right.relation, around))
+    condition = predicate(statement.on, reader(seen, rows.relation, right.relation, "a join", around))
     expectations: tuple[JoinExpectation, ...] = ()
     if condition is None:
         condition = literal(True)
@@ -49,12 +42,12 @@ def join_rows(statement: ast.Join, rows: Rows, around: Surroundings) -> Rows:
     expectations = (*rows.expectations, *expectations)
     if kind in (JoinKind.SEMI, JoinKind.ANTI):
         reason = f"`join_{statement.kind}` only looks whether a row matches"
-        scope = replace(rows.scope, closed={**rows.scope.closed, label.text: reason})
+        scope = replace(rows.scope, closed={**rows.scope.closed, right.label: reason})
         return replace(rows, relation=joined, scope=scope, expectations=expectations)
     return replace(rows, relation=joined, scope=seen, order=(), sorted_at=None, expectations=expectations)
 
 
-def _reader(scope: Scope, left: Relation, right: Relation, around: Surroundings) -> Context:
+def reader(scope: Scope, left: Relation, right: Relation, place: str, around: Surroundings) -> Context:
     """How the condition is read: over both sides as they are before the join, when nothing is null for want of a
     matching row."""
 
@@ -62,11 +55,11 @@ def _reader(scope: Scope, left: Relation, right: Relation, around: Surroundings)
         name = resolve(scope, node, around.report)
         return None if name is None else ref(left if name in left.schema else right, name)
 
-    return Context(column, around.domains, around.report, "a join", externs=around.externs)
+    return Context(column, around.domains, around.report, place, externs=around.externs)
 
 
 @dataclass(frozen=True, slots=True)
-class _Right:
+class Right:
     """The right side: its table, the name it is read under, its columns' names in the joined rows, and the rows."""
 
     table: Table
@@ -75,29 +68,42 @@ class _Right:
     relation: Relation
 
 
-def _right(table: Table, label: str, taken: frozenset[str]) -> _Right:
+def right_side(name: ast.Name, alias: ast.Name | None, word: str, rows: Rows, around: Surroundings) -> Right:
+    """The table `name`, read as `alias` where there is one; E023 where that name is taken."""
+    table = find_table(name, around)
+    label = alias or name
+    if label.text in rows.scope.tables or label.text in rows.scope.closed:
+        message = f"`{label}` is already read here"
+        fix = f"give this one another name: `{word} {name} as other …`"
+        around.report(Diagnostic("E023", message, label.span, fix=fix))
+        label = ast.Name(fresh(label.text, {*rows.scope.tables, *rows.scope.closed}), label.span)
+    return _named(table, label.text, frozenset(rows.relation.schema.names))
+
+
+def _named(table: Table, label: str, taken: frozenset[str]) -> Right:
     internal: dict[str, str] = {}
     used = set(taken)
     for name in table.relation.schema.names:
         internal[name] = fresh(f"{label}.{name}", used)
         used.add(internal[name])
     items = [Item(i, ref(table.relation, n)) for n, i in internal.items()]
-    return _Right(table, label, internal, project(table.relation, items))
+    return Right(table, label, internal, project(table.relation, items))
 
 
-def _scope(scope: Scope, right: _Right) -> Scope:
+def seen_by(scope: Scope, right: Right) -> Scope:
+    """The names of `scope`, and those of the joined table."""
     columns: dict[str, str | None] = {n: right.internal.get(n) for n in right.table.columns}
     incomplete = scope.incomplete if right.table.complete else scope.incomplete | {right.label}
     return replace(scope, tables={**scope.tables, right.label: columns}, incomplete=incomplete)
 
 
 def _expectations(
-    statement: ast.Join, condition: Expr, rows: Rows, right: _Right, around: Surroundings
+    statement: ast.Join, condition: Expr, rows: Rows, right: Right, around: Surroundings
 ) -> tuple[JoinExpectation, ...]:
     """What must be measured because the keys do not prove it."""
     assert statement.on is not None
-    found = _sides(condition, frozenset(rows.relation.schema.names), frozenset(right.internal.values()))
-    if found is None or statement.kind not in ("inner", "left", "full"):
+    found = sides_of(condition, frozenset(rows.relation.schema.names), frozenset(right.internal.values()))
+    if found is None or not found.left or statement.kind not in ("inner", "left", "full"):
         message = f"`expect {statement.expect}` cannot be checked for this join"
         fix = "join with `join_inner`, `join_left` or `join_full`, on equal columns: `a.x == b.x and a.y == b.y`"
         around.report(Diagnostic("E071", message, statement.on.span, fix=fix))
@@ -113,7 +119,7 @@ def _expectations(
 
 
 @dataclass(frozen=True, slots=True)
-class _Sides:
+class Sides:
     """A join condition taken apart: the equal expressions of each side, and what is asked of one side alone."""
 
     left: tuple[Expr, ...]
@@ -122,7 +128,8 @@ class _Sides:
     right_only: tuple[Expr, ...]
 
 
-def _sides(condition: Expr, left: frozenset[str], right: frozenset[str]) -> _Sides | None:
+def sides_of(condition: Expr, left: frozenset[str], right: frozenset[str]) -> Sides | None:
+    """`condition` taken apart, where it is nothing but equal expressions and what is asked of one side."""
     pairs: list[tuple[Expr, Expr]] = []
     alone: dict[bool, list[Expr]] = {False: [], True: []}
     for part in conjuncts(condition):
@@ -137,10 +144,7 @@ def _sides(condition: Expr, left: frozenset[str], right: frozenset[str]) -> _Sid
                 pairs.append((b, a))
             case _:
                 return None
-    if not pairs:
-        return None
-    lefts, rights = zip(*pairs, strict=True)
-    return _Sides(lefts, rights, tuple(alone[False]), tuple(alone[True]))
+    return Sides(tuple(a for a, _ in pairs), tuple(b for _, b in pairs), tuple(alone[False]), tuple(alone[True]))
 
 
 def _unless_unique(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..diagnostics import Diagnostic, Related, Severity, Span
 from ..language import ast
 from ..relation.expressions import Call, ColumnRef, Expr, columns_read, conjuncts
-from ..relation.nodes import Expand, Filter, Item, Join, JoinKind, Project, Relation, Sort
+from ..relation.nodes import AsofJoin, Expand, Filter, Item, Join, JoinKind, Project, Relation, Sort
 from .scope import resolve
 from .state import Rows
 from .statements import Step
@@ -31,11 +31,13 @@ def lints(model: ast.Model, walked: Sequence[Step]) -> Iterator[Diagnostic]:
     if model.contract is None:
         message = f"the model `{model.name}` has no contract"
         yield _warning("W001", message, model.name.span, f"promise its columns: `model {model.name} -> contract …`")
-    joins = {_right_columns(step): step.statement for step in walked if isinstance(step.statement, ast.Join)}
+    joins = {
+        _right_columns(step): step.statement for step in walked if isinstance(step.statement, ast.Join | ast.AsofJoin)
+    }
     known = Known(joins, {})
     for step in walked:
         if step.before is not None:
-            for look in (_fan_out, _rejected_nulls, _nulls_grouped, _coalesced_keys, _taken):
+            for look in (_fan_out, _rejected_nulls, _nulls_grouped, _coalesced_keys, _taken, _found):
                 yield from look(step.statement, step.before, step.after, known)
     yield from _unused([step.statement for step in walked])
 
@@ -44,7 +46,7 @@ class Known(NamedTuple):
     """What is known of a model as a whole: its joins, by the columns of the right side as the joined rows have them;
     and, by the identity of a relation, its columns that an outer join made optional."""
 
-    joins: dict[frozenset[str], ast.Join]
+    joins: dict[frozenset[str], ast.Join | ast.AsofJoin]
     optional: dict[int, frozenset[str]]
 
 
@@ -58,7 +60,7 @@ class Fan(NamedTuple):
 
 def _right_columns(step: Step) -> frozenset[str]:
     node = step.after.relation
-    return frozenset(node.right.schema.names) if isinstance(node, Join) else frozenset()
+    return frozenset(node.right.schema.names) if isinstance(node, Join | AsofJoin) else frozenset()
 
 
 def _warning(code: str, message: str, span: Span, fix: str, *related: Related) -> Diagnostic:
@@ -110,7 +112,9 @@ def _columns(nodes: Sequence[ast.Expr], rows: Rows) -> frozenset[str]:
     return frozenset(found)
 
 
-def _fans(relation: Relation, columns: frozenset[str], joins: Mapping[frozenset[str], ast.Join]) -> Iterator[Fan]:
+def _fans(
+    relation: Relation, columns: frozenset[str], joins: Mapping[frozenset[str], ast.Join | ast.AsofJoin]
+) -> Iterator[Fan]:
     """What repeats the values of `columns`, which come from one place, on their way up to `relation`."""
     node = relation
     while True:
@@ -125,6 +129,8 @@ def _fans(relation: Relation, columns: frozenset[str], joins: Mapping[frozenset[
                 node = node.input
             case Join(kind=JoinKind.SEMI | JoinKind.ANTI):
                 node = node.left
+            case AsofJoin() if columns <= set(node.left.schema.names):
+                node = node.left  # it repeats no row before it; a row of the table may be found more than once
             case Join(kind=kind) if kind in MULTIPLYING and columns:
                 join = joins.get(frozenset(node.right.schema.names))
                 left = columns <= set(node.left.schema.names)
@@ -133,6 +139,7 @@ def _fans(relation: Relation, columns: frozenset[str], joins: Mapping[frozenset[
                 mine, other = (node.left, node.right) if left else (node.right, node.left)
                 keys = _matched(node.on, other)
                 promised = ("many_to_one", "one_to_one") if left else ("one_to_many", "one_to_one")
+                assert not isinstance(join, ast.AsofJoin)
                 if not other.schema.is_unique(frozenset(keys)) and (join is None or join.expect not in promised):
                     yield Fan(join, tuple(k.split(".")[-1] for k in keys), not left)
                 node = mine
@@ -160,17 +167,17 @@ def _matched(on: Expr | None, side: Relation) -> tuple[str, ...]:
 def _optional(relation: Relation, known: dict[int, frozenset[str]]) -> frozenset[str]:
     """The columns that are none only where an outer join found no match, seen through what keeps columns; `known` holds
     the answer for each relation that was asked about, so that each is looked at once."""
-    path: list[Project | Filter | Sort | Join] = []
+    path: list[Project | Filter | Sort | Join | AsofJoin] = []
     node = relation
-    while id(node) not in known and isinstance(node, Project | Filter | Sort | Join):
+    while id(node) not in known and isinstance(node, Project | Filter | Sort | Join | AsofJoin):
         path.append(node)
-        node = node.left if isinstance(node, Join) else node.input
+        node = node.left if isinstance(node, Join | AsofJoin) else node.input
     found = known.get(id(node), frozenset())
     for node in reversed(path):
         match node:
             case Project():
                 found = frozenset(i.name for i in node.items if isinstance(i.expr, ColumnRef) and i.expr.name in found)
-            case Join():
+            case Join() | AsofJoin():
                 sides = zip((node.left, node.right), OPTIONAL.get(node.kind, (False, False)), strict=True)
                 for side in (side for side, optional in sides if optional):
                     found |= {c.name for c in side.schema.columns if not c.inferred.nullable}
@@ -230,7 +237,7 @@ def _nulls_grouped(statement: ast.Statement, before: Rows, _after: Rows, known: 
 
 def _coalesced_keys(statement: ast.Statement, _before: Rows, _after: Rows, _known: Known) -> Iterator[Diagnostic]:
     """W015: rows that lack a key match one another."""
-    if not isinstance(statement, ast.Join) or statement.on is None:
+    if not isinstance(statement, ast.Join | ast.AsofJoin) or statement.on is None:
         return
     stack = [statement.on]
     while stack:
@@ -255,6 +262,22 @@ def _taken(statement: ast.Statement, before: Rows, _after: Rows, _known: Known) 
     yield _warning("W011", message, statement.span, fix)
 
 
+def _found(statement: ast.Statement, _before: Rows, after: Rows, _known: Known) -> Iterator[Diagnostic]:
+    """W011: which row an as-of join finds is decided by columns that nobody named."""
+    node = after.relation
+    if not isinstance(statement, ast.AsofJoin) or not isinstance(node, AsofJoin) or not node.ties:
+        return
+    label = (statement.alias or statement.table).text
+    by = dict.fromkeys(k.split(".")[-1] for _, b in node.keys for k in sorted(columns_read(b)))
+    agree = f"that agree on {', '.join(f'`{k}`' for k in by)} and the instant" if by else "of one instant"
+    message = f"which of the rows of `{label}` {agree} is found is decided by all their columns"
+    columns = [*by, *(c.split(".")[-1] for m in node.moments for c in sorted(columns_read(m.right)))]
+    fix = (
+        f"declare what tells them apart in `{statement.table}`: {', '.join(f'`{c}`' for c in columns)} as `primary_key`"
+    )
+    yield _warning("W011", message, statement.span, fix)
+
+
 def _unused(statements: Sequence[ast.Statement]) -> Iterator[Diagnostic]:
     """W005 and W014, from the last statement to the first, so that each is looked at once."""
     later = Named(set(), set())
@@ -267,11 +290,12 @@ def _unused(statements: Sequence[ast.Statement]) -> Iterator[Diagnostic]:
 
 def _unused_one(statement: ast.Statement, later: Named) -> Iterator[Diagnostic]:
     """A left join, which drops no row, of no column that is used; a `let` that nothing reads."""
-    if isinstance(statement, ast.Join) and statement.kind == "left":
+    if isinstance(statement, ast.Join | ast.AsofJoin) and statement.kind == "left":
         label = (statement.alias or statement.table).text
         if label not in later.tables:
             message = f"no column of `{label}` is used: a left join adds columns, and drops no rows"
-            fix = f"read `{label}.…`, keep matching rows with `join_semi`, or leave the join out"
+            matching = "join_semi" if isinstance(statement, ast.Join) else "join_asof_inner"
+            fix = f"read `{label}.…`, keep matching rows with `{matching}`, or leave the join out"
             yield _warning("W005", message, statement.span, fix)
     elif isinstance(statement, ast.Let) and statement.name.text not in later.columns:
         message = f"`{statement.name}` is hidden, and nothing reads it"
@@ -319,6 +343,8 @@ def _items(statement: ast.Statement) -> Iterator[ast.Item | ast.Expr]:
             yield from statement.items
         case ast.Join():
             yield from [statement.on] if statement.on is not None else []
+        case ast.AsofJoin():
+            yield from (node for node in (statement.on, statement.at, statement.available) if node is not None)
         case ast.Sort():
             yield from (key.expr for key in statement.keys)
         case ast.Dedup():

@@ -22,6 +22,7 @@ from ..language.recovery import CURSOR, MISSING
 from ..types import TYPE_NAMES
 from ..types.functions import CATALOG
 from .expressions import CASTS
+from .sources import CLOCKS
 from .walk import operands
 
 
@@ -228,6 +229,12 @@ class _Statement:
                 if statement.on is not None:
                     self._read(statement.on, joined)
                 return joined
+            case ast.AsofJoin():
+                joined = self._table(statement.table, statement.alias, rows, first=False)
+                for node in (statement.on, statement.at, statement.available):
+                    if node is not None:
+                        self._read(node, joined)
+                return joined
             case ast.Filter():
                 self._read(statement.condition, rows)
                 return rows
@@ -389,6 +396,9 @@ def _source(source: ast.Source) -> Found:
         _expression(source.filter, rows.resolve, rows.labels, notes)
     if source.freshness is not None and source.freshness.column is not None:
         notes.add(source.freshness.column, columns.get(source.freshness.column.text))
+    for entry in source.properties:
+        if entry.key.text in CLOCKS and isinstance(entry.value, ast.Name):
+            notes.add(entry.value, columns.get(entry.value.text))
     return Found(tuple(notes.found), columns)
 
 

@@ -26,7 +26,7 @@ def reads(model: ast.Model) -> dict[str, ast.Name]:
     """The tables that a model names, each with the first place where it does."""
     named: dict[str, ast.Name] = {}
     for statement in model.statements:
-        if isinstance(statement, ast.From | ast.Join | ast.SetOperation):
+        if isinstance(statement, ast.From | ast.Join | ast.AsofJoin | ast.SetOperation):
             named.setdefault(statement.table.text, statement.table)
     return named
 

@@ -20,6 +20,22 @@ Columns = Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
+class Clocks:
+    """The columns by which a source tells since when a row is valid, until when, and since when it was available.
+
+    `one_vintage` says that of a row that was restated one vintage alone is read.
+    """
+
+    valid_from: str | None = None
+    valid_to: str | None = None
+    available: str | None = None
+    one_vintage: bool = False
+
+
+NO_CLOCKS = Clocks()
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """What can be read under a table's name: the relation, and columns of it whose own error was reported.
 
@@ -29,6 +45,7 @@ class Table:
     relation: Relation
     unresolved: frozenset[str] = frozenset()
     complete: bool = True
+    clocks: Clocks = NO_CLOCKS
 
     @property
     def columns(self) -> dict[str, str | None]:

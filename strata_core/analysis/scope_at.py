@@ -64,6 +64,9 @@ def visible_in(model: ast.Model, statement: ast.Statement, known: Known, *, grou
     rows = step.after if grouped else step.before
     if isinstance(statement, ast.Join):
         rows = join_rows(replace(statement, on=ast.Literal(True, statement.span)), step.before, around)
+    if isinstance(statement, ast.AsofJoin):
+        both = ast.Join("cross", statement.table, statement.alias, None, None, statement.span)
+        rows = join_rows(both, step.before, around)
     found = [*_visible(rows.scope, rows.relation)]
     if isinstance(statement, ast.Group) and not grouped:
         named = {one.name for one in found if one.qualifier is None}
@@ -158,7 +161,7 @@ def _facts(step: Step, around: Surroundings, found: dict[Span, Column | Inferred
             return
         case _:
             pass
-    rows = (after, before) if isinstance(step.statement, ast.Join) else (before,)
+    rows = (after, before) if isinstance(step.statement, ast.Join | ast.AsofJoin) else (before,)
     _read(_expressions(step.statement), rows, around, found)
 
 
@@ -176,6 +179,8 @@ def _expressions(statement: ast.Statement) -> list[ast.Expr]:
             return [expr]
         case ast.Join(on=on):
             return [] if on is None else [on]
+        case ast.AsofJoin(on=on, at=at, available=available):
+            return [node for node in (on, at, available) if node is not None]
         case ast.Derive(items=items) | ast.Select(items=items) | ast.Aggregate(items=items):
             return expressions_of(items)
         case ast.Sort(keys=keys):

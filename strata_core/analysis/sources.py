@@ -9,13 +9,16 @@ from collections.abc import Sequence
 
 from ..diagnostics import Diagnostic, Report
 from ..diagnostics.suggest import did_you_mean
+from ..frozen import replace
 from ..language import ast
 from ..relation.build import filter_rows, ref
 from ..relation.expressions import Expr
+from ..types import Date, Timestamp
 from .compiled import OptionValue, Resource, ResourceKind, Source
 from .expressions import Context, predicate
 from .fields import freshness_of, table_contract
-from .scope import Table, resolve, scope_of
+from .names import unknown
+from .scope import Clocks, Table, resolve, scope_of
 from .tables import promised_table
 from .types import Domains
 
@@ -26,7 +29,10 @@ NAMESPACES = ("ns", "dataset", "store")
 """Entries that name a source in the 0.1 surface and say nothing about its file."""
 BOUNDS = ("as_of", "valid_as_of", "available_as_of", "vintage")
 """What a clause may ask of the three clocks of a table of the store (Seed 1)."""
-VINTAGES = ("latest", "first")
+VINTAGES = ("latest", "first", "all")
+"""Of a row that was restated: the newest vintage, the first one, or each as a row of its own."""
+CLOCKS = {"valid_from": "valid_from", "valid_to": "valid_to", "available_time": "available"}
+"""The properties of a source that name columns, and the clock that each of them tells (Seed 1)."""
 OPTIONS: dict[ResourceKind, tuple[str, ...]] = {
     "csv": ("null_text",),
     "parquet": (),
@@ -64,6 +70,7 @@ def resolve_source(declared: ast.Source, domains: Domains, report: Report) -> tu
         reader = Context(column, domains, found.append, "the filter of a source")
         condition = predicate(declared.filter, reader)
     resource = resolve_resource(name, declared.resource, found.append)
+    clocks = _clocks(declared.properties, resource, table, found.append)
     source = Source(
         name,
         table.relation.schema.columns,
@@ -76,9 +83,34 @@ def resolve_source(declared: ast.Source, domains: Domains, report: Report) -> tu
     )
     for diagnostic in found:
         report(diagnostic)
-    if condition is not None:
-        table = Table(filter_rows(table.relation, condition), table.unresolved, table.complete)
-    return source, table
+    relation = table.relation if condition is None else filter_rows(table.relation, condition)
+    return source, replace(table, relation=relation, clocks=clocks)
+
+
+def _clocks(written: Sequence[ast.Entry], resource: Resource, table: Table, report: Report) -> Clocks:
+    """The clocks that the properties of a source declare; E021 and E051 for what is no column of instants."""
+    named: dict[str, str] = {}
+    for entry in written:
+        if entry.key.text not in CLOCKS:
+            continue
+        if not isinstance(entry.value, ast.Name):
+            message, fix = f"`{entry.key}` names a column", f"write `{entry.key}: column`"
+            report(Diagnostic("E070", message, entry.span, fix=fix))
+        elif entry.value.text not in table.columns:
+            if table.complete:
+                message = f"the source has no column `{entry.value}`"
+                report(unknown("E021", message, entry.value, table.columns))
+        else:
+            column = table.columns[entry.value.text]
+            type_ = None if column is None else table.relation.schema[column].inferred.type
+            if isinstance(type_, Date | Timestamp):
+                named[CLOCKS[entry.key.text]] = entry.value.text
+            elif type_ is not None:
+                message = f"`{entry.key}` is an instant, and `{entry.value}` is {type_}"
+                fix = "name a column of `timestamp` or `date`"
+                report(Diagnostic("E051", message, entry.value.span, fix=fix))
+    one = resource.kind == "table" and resource.options.get("vintage") != "all"
+    return Clocks(**named, one_vintage=one)
 
 
 def resolve_resource(name: str, written: Sequence[ast.Entry], report: Report) -> Resource:
@@ -126,7 +158,10 @@ def _check_bound(entry: ast.Entry, text: str, report: Report) -> None:
     """E070 for what is no instant, or no vintage."""
     if entry.key.text == "vintage":
         if text not in VINTAGES:
-            message, fix = f"there is no vintage `{text}`", did_you_mean(text, VINTAGES, "take `latest` or `first`")
+            message, fix = (
+                f"there is no vintage `{text}`",
+                did_you_mean(text, VINTAGES, "take `latest`, `first` or `all`"),
+            )
             report(Diagnostic("E070", message, entry.span, fix=fix))
         return
     from ..instants import ACCEPTED, bound  # few projects read such tables, and time zones take time to load

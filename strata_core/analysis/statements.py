@@ -16,6 +16,7 @@ from ..relation.expressions import ColumnRef, Expr, columns_read
 from ..relation.nodes import Item, Project
 from ..relation.schema import Schema, Transform
 from .aggregates import group_rows
+from .asof import asof_rows
 from .combine import combine_rows
 from .dedup import dedup_rows
 from .expand import expand
@@ -82,6 +83,7 @@ def _nothing(model: ast.Model) -> Rows:
 
 def next_rows(
     statement: ast.Join
+    | ast.AsofJoin
     | ast.Filter
     | ast.Let
     | ast.Derive
@@ -100,6 +102,8 @@ def next_rows(
     match statement:
         case ast.Join():
             return join_rows(statement, rows, around)
+        case ast.AsofJoin():
+            return asof_rows(statement, rows, around)
         case ast.Filter():
             return _filter(statement, rows, around)
         case ast.Let():

@@ -202,6 +202,19 @@ def _cross_join(c: list[Any], span: Span, report: Report) -> ast.Join:
     return ast.Join("cross", c[0], _clauses(c, report).get("as"), None, None, span)
 
 
+def _asof_join(c: list[Any], span: Span, report: Report) -> ast.AsofJoin:
+    kind, table, *rest = c
+    parts = _clauses(rest, report)
+    *on, at = (part for part in rest if not isinstance(part, Clause))
+    condition = on[0] if on else None
+    available, within = parts.get("available_as_of"), parts.get("within")
+    return ast.AsofJoin(kind.value, table, parts.get("as"), condition, at, available, within, span)
+
+
+def _asof_kind(c: list[Any], span: Span, report: Report) -> Clause:
+    return Clause("join", "inner" if c[0] == "join_asof_inner" else "left", span)
+
+
 def _join_kind(c: list[Any], span: Span, report: Report) -> Clause:
     return Clause("join", c[0].removeprefix("join_"), span)
 
@@ -387,6 +400,10 @@ ACTIONS: dict[str, Action] = {
     "join": _join,
     "join_kind": _join_kind,
     "cross_join": _cross_join,
+    "asof_join": _asof_join,
+    "asof_kind": _asof_kind,
+    "available_as_of": _clause("available_as_of"),
+    "within": _clause("within"),
     "alias": _clause("as"),
     "expect": lambda c, span, report: Clause("expect", c[1], span),
     "filter": _node(ast.Filter),

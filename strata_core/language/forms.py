@@ -223,11 +223,14 @@ def _call(tree: Tree) -> Doc:
     return (doc(function), _bracketed(arguments, _ARGUMENTS, step=2 if pairs else 1))
 
 
+JOIN_CLAUSES = ("expect", "available_as_of", "within")
+
+
 def _join(tree: Tree) -> Doc:
-    """A join on one line, or its condition and its `expect` on lines of their own."""
+    """A join on one line, or its condition and what follows it on lines of their own."""
     rows: list[list[Part]] = [[]]
     for part in tree.parts:
-        if _is(part, "on") or (isinstance(part, Tree) and part.rule == "expect"):
+        if _is(part, "on") or _is(part, "at") or (isinstance(part, Tree) and part.rule in JOIN_CLAUSES):
             rows.append([])
         rows[-1].append(part)
     first, *more = rows
@@ -451,6 +454,10 @@ FORMS: Mapping[str, Form] = {
     "join": _join,
     "join_kind": _row,
     "cross_join": _row,
+    "asof_join": _join,
+    "asof_kind": _row,
+    "available_as_of": _row,
+    "within": _row,
     "expect": _row,
     "filter": _row,
     "let": _row,

@@ -41,6 +41,7 @@ PLACES = {
     "from": "table",
     "join": "table",
     "cross_join": "table",
+    "asof_join": "table",
     "set_operation": "table",
     "override": "table",
     "conforms": "contract",

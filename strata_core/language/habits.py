@@ -52,6 +52,8 @@ HABITS: tuple[Habit, ...] = (
     _habit("right join …", "begin with `from {1}` and write `join_left` with the other table"),
     _habit("right outer join …", "begin with `from {1}` and write `join_left` with the other table"),
     _habit("cross join …", "write `join_cross {1}`"),
+    _habit("asof join …", "write `join_asof {1} on condition at {1}.column <= instant`"),
+    _habit("asof left join …", "write `join_asof {1} on condition at {1}.column <= instant`"),
     _habit("join …", "say which rows stay: `join_inner {1} on condition`, `join_left`, `join_full`, `join_semi`, …"),
     _habit("union (", "the other side is a table: give it a name as a model of its own"),
     _habit("insert into …", "a model is the table that it publishes: `model {1} {{ … }}`"),

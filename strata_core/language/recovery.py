@@ -40,6 +40,7 @@ _FILLERS = {
     "=": "=",
     "==": "==",
     "on": "on",
+    "at": "at",
     "{": "{",
     "(": "(",
     "[": "[",
@@ -52,6 +53,7 @@ _FILLERS = {
     "none": "none",
     "many_to_one": "many_to_one",
     "append": "append",
+    "DURATION": "1d",
 }
 
 

@@ -41,7 +41,7 @@ _PHRASES = (
         "a statement (`from`, `filter`, `select`, …)",
         "from filter select",
         "where let derive group aggregate sort take union intersect except dedup expand freshness partition_by "
-        "incremental join_inner join_left join_full join_semi join_anti join_cross",
+        "incremental join_inner join_left join_full join_semi join_anti join_cross join_asof join_asof_inner",
     ),
     _phrase("a join condition (`on …`)", "on"),
     _phrase(

@@ -88,7 +88,7 @@ def clocked_table(table: Table, source: Source, resource: Resource, project: str
     place = f"the table `{table.name}` of the store"
     rows = StreamTable(partial(_plain, read, schema), schema, source.columns, place, decided.past)
     landed = landed_at(read)
-    asked = bounds.keys() & {"as_of", "available_as_of"} or bounds.get("vintage") == "first"
+    asked = bounds.keys() & {"as_of", "available_as_of"} or bounds.get("vintage") in ("first", "all")
     unbounded = read.declared.available_time is not None and not asked
     return ClockedTable(rows, decided.rows, None if landed is None else moment(landed), unbounded)
 

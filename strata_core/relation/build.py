@@ -27,12 +27,14 @@ from .expressions import (
 from .nodes import (
     Aggregate,
     AggregateItem,
+    AsofJoin,
     Expand,
     Filter,
     Item,
     Join,
     JoinKind,
     Limit,
+    Moments,
     Project,
     Relation,
     Scan,
@@ -130,6 +132,44 @@ def join(kind: JoinKind, left: Relation, right: Relation, on: Expr | None, *, ri
         if not keys:
             keys = {a | b for a in left.schema.keys for b in right.schema.keys}
     return Join(kind, left, right, on, Schema(columns, minimal_keys(keys), edges))
+
+
+def asof_join(
+    kind: JoinKind,
+    left: Relation,
+    right: Relation,
+    keys: Iterable[tuple[Expr, Expr]],
+    at: Moments,
+    *,
+    available: Moments | None = None,
+    until: Expr | None = None,
+    within: int | None = None,
+) -> AsofJoin:
+    """Each left row with the right row that held at its instant: `AsofJoin` says which.
+
+    It never repeats a left row, so that every key of the left side stays one.
+    """
+    if kind not in (JoinKind.INNER, JoinKind.LEFT):
+        raise ValueError("a row without a match stays or goes")
+    if not all(columns_read(m.right) for m in (at, available) if m is not None):
+        raise ValueError("an instant of the right rows is one of their columns, or is computed from some")
+    keys = tuple(keys)
+    decisive = [at.right, *((available.right,) if available is not None else ()), *(b for _, b in keys)]
+    given = tuple(SortKey(e) for e in decisive)
+    ties = total_order(given, right.schema)[len(given) :]
+    node = AsofJoin(kind, left, right, keys, at, available, until, within, ties, left.schema)
+    both = Schema((*left.schema.columns, *right.schema.columns))
+    for condition in node.conditions:
+        _require_bool(condition)
+    shaping = [*node.conditions, *([until] if until is not None else [])]
+    edges = left.schema.edges | right.schema.edges | edges_of(shaping, both, Role.JOIN)
+    columns = both.columns
+    if kind is JoinKind.INNER:
+        for condition in node.conditions:
+            columns = refine(columns, condition)
+    count = len(left.schema.columns)
+    others = (_joined(_optional(c) if kind is JoinKind.LEFT else c) for c in columns[count:])
+    return replace(node, schema=Schema((*columns[:count], *others), left.schema.keys, edges))
 
 
 def aggregate_rows(input: Relation, keys: Iterable[Item], aggregates: Iterable[AggregateItem]) -> Aggregate:

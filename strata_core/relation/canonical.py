@@ -19,6 +19,7 @@ from ..types import Inferred
 from ..types.functions import CATALOG, SignatureError
 from .build import (
     aggregate_rows,
+    asof_join,
     combine,
     expand_rows,
     filter_rows,
@@ -48,11 +49,13 @@ from .expressions import (
 from .nodes import (
     Aggregate,
     AggregateItem,
+    AsofJoin,
     Expand,
     Filter,
     Item,
     Join,
     Limit,
+    Moments,
     Project,
     Relation,
     Scan,
@@ -60,6 +63,7 @@ from .nodes import (
     SetOperation,
     Sort,
     Window,
+    expressions,
 )
 from .schema import Schema
 
@@ -133,6 +137,9 @@ def _demands(visit: _Visit) -> list[_Visit]:
         case Join() as node:
             both = needed | (columns_read(node.on) if node.on is not None else frozenset())
             return [demand(node.left, both), demand(node.right, both)]
+        case AsofJoin() as node:
+            both = needed | _reads(expressions(node))
+            return [demand(node.left, both), demand(node.right, both)]
         case SetOperation() as node:
             names = _combined(node, needed)
             return [demand(node.left, names), demand(node.right, names)]
@@ -171,6 +178,8 @@ def _rebuilt(visit: _Visit, given: Sequence[Relation]) -> Relation:
             both = Schema((*left.schema.columns, *right.schema.columns))
             on = None if node.on is None else _retype(node.on, both)
             return join(node.kind, left, right, on)
+        case AsofJoin() as node:
+            return _asof_joined(node, *given)
         case SetOperation() as node:
             names = _combined(node, needed)
             left, right = (_projected(one, [Item(n, ref(one, n)) for n in names]) for one in given)
@@ -194,6 +203,17 @@ def _rebuilt(visit: _Visit, given: Sequence[Relation]) -> Relation:
             (input,) = given
             # The order was total over all columns; it is the same over those that are left.
             return replace(limit_rows(input, node.keys, node.offset, node.count), keys=node.keys)
+
+
+def _asof_joined(node: AsofJoin, left: Relation, right: Relation) -> AsofJoin:
+    keys = [(_retype(a, left.schema), _retype(b, right.schema)) for a, b in node.keys]
+    at, *available = (Moments(_retype(m.left, left.schema), _retype(m.right, right.schema)) for m in node.moments)
+    until = None if node.until is None else _retype(node.until, right.schema)
+    found = asof_join(
+        node.kind, left, right, keys, at, available=next(iter(available), None), until=until, within=node.within
+    )
+    # Ties were broken by all columns; those that are left are enough.
+    return replace(found, ties=node.ties)
 
 
 def _combined(node: SetOperation, needed: frozenset[str]) -> list[str]:

@@ -33,6 +33,7 @@ from .expressions import (
 from .form import COMMUTATIVE, MIRRORED, Identity, Names, flat
 from .nodes import (
     Aggregate,
+    AsofJoin,
     Expand,
     Filter,
     Join,
@@ -125,6 +126,8 @@ class _Walk:
                 return self._scan(node)
             case Join():
                 return self._join(node, *given)
+            case AsofJoin():
+                return self._asof_join(node, *given)
             case SetOperation():
                 return self._combined(node, *given)
             case Filter():
@@ -181,6 +184,17 @@ class _Walk:
         on = conjuncts(node.on) if node.on is not None else ()
         identity = digest(b"join", node.kind, *sorted({_expression(p, both) for p in on}), right.base)
         self._step(StepKind.JOIN, identity, on, f"{node.kind} on" if on else str(node.kind))
+        names = {name: both[name] for name in node.schema.names}
+        return _Part(names, digest(b"join", identity, left.identity, right.identity))
+
+    def _asof_join(self, node: AsofJoin, left: _Part, right: _Part) -> _Part:
+        both = {**left.columns, **right.columns}
+        conditions = (*node.conditions, *([node.until] if node.until is not None else []))
+        asked = [_expression(p, both) for p in conditions]
+        until = bytes([node.until is not None])
+        identity = digest(b"asof", node.kind, until, str(node.within), *asked, *_order(node.ties, both), right.base)
+        within = "" if node.within is None else f" within {node.within}s"
+        self._step(StepKind.JOIN, identity, conditions, f"asof {node.kind}{within} on")
         names = {name: both[name] for name in node.schema.names}
         return _Part(names, digest(b"join", identity, left.identity, right.identity))
 

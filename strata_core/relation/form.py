@@ -21,6 +21,7 @@ from ..types import String
 from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, ExternCall, Literal, SortKey, WindowCall, conjuncts
 from .nodes import (
     Aggregate,
+    AsofJoin,
     Expand,
     Filter,
     Join,
@@ -110,13 +111,15 @@ def _named(node: Scan) -> tuple[Names, Rows]:
     return {c.name: _stored(c) for c in node.schema.columns}, Rows(digest(b"scan", node.table))
 
 
-Inner = Filter | Project | Join | Aggregate | Window | Sort | Limit | SetOperation | Expand
+Inner = Filter | Project | Join | AsofJoin | Aggregate | Window | Sort | Limit | SetOperation | Expand
 
 
 def _node(node: Inner, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]:
     match node:
         case Join():
             return _join(node, *given)
+        case AsofJoin():
+            return _asof_join(node, *given)
         case SetOperation():
             return _combined(node, *given)
         case Filter():
@@ -161,6 +164,18 @@ def _join(node: Join, left: tuple[Names, Rows], right: tuple[Names, Rows]) -> tu
     on = sorted({_expression(p, both) for p in conjuncts(node.on)}) if node.on is not None else []
     base = digest(b"join", node.kind, left[1].identity, right[1].identity, *on)
     # A column of an optional side is null where nothing matched, so it is another than before the join.
+    return {n: digest(base, both[n]) for n in node.schema.names}, Rows(base)
+
+
+def _asof_join(node: AsofJoin, left: tuple[Names, Rows], right: tuple[Names, Rows]) -> tuple[Names, Rows]:
+    """The rows are the left ones, or those that have a match; the right columns are those of the row that was found."""
+    names = {n: digest(b"left", i) for n, i in left[0].items()}
+    both = names | {n: digest(b"right", i) for n, i in right[0].items()}
+    keys = sorted(digest(*(_expression(side, both) for side in pair)) for pair in node.keys)
+    moments = [packed(_expression(m.left, both), _expression(m.right, both)) for m in node.moments]
+    until = b"" if node.until is None else _expression(node.until, both)
+    found = packed(packed(*keys), packed(*moments), until, str(node.within), packed(*_order(node.ties, both)))
+    base = digest(b"asof", node.kind, left[1].identity, right[1].identity, found)
     return {n: digest(base, both[n]) for n in node.schema.names}, Rows(base)
 
 

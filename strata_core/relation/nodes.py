@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from ..frozen import dataclass
-from .expressions import AggregateCall, Expr, SortKey, WindowCall
+from .expressions import AggregateCall, Expr, SortKey, WindowCall, call
 from .schema import Schema
 
 
@@ -100,6 +100,47 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
+class Moments:
+    """An instant of the left rows, and one of the right rows that does not come after it."""
+
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class AsofJoin:
+    """Each left row with one right row at most: that which held at the row's instant, as far as it was known then.
+
+    Candidates agree with the row in all `keys` (left, right), their `at` is at most the row's and at most `within`
+    seconds before it, their `available` at most the row's. Of those that agree in `at` the latest available one
+    counts; where its `until` is not null, it lies after the row's instant, or the row is no candidate. Of what is left
+    the latest is taken; `ties`, an order of the right rows, decides among rows that agree. A null instant is no
+    candidate. A left row without a right one stays under `LEFT` and goes under `INNER`, the only kinds.
+    """
+
+    kind: JoinKind
+    left: Relation
+    right: Relation
+    keys: tuple[tuple[Expr, Expr], ...]
+    at: Moments
+    available: Moments | None
+    until: Expr | None
+    within: int | None
+    ties: tuple[SortKey, ...]
+    schema: Schema
+
+    @property
+    def moments(self) -> tuple[Moments, ...]:
+        """`at`, and `available` where it is asked for."""
+        return (self.at,) if self.available is None else (self.at, self.available)
+
+    @property
+    def conditions(self) -> tuple[Expr, ...]:
+        """What holds of each pair, as conditions on both sides' columns, but for `until` and `within`."""
+        return (*(call("eq", a, b) for a, b in self.keys), *(call("le", m.right, m.left) for m in self.moments))
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregate:
     """One row per distinct `keys` (nulls are one group), or exactly one row where there are no keys."""
 
@@ -167,7 +208,7 @@ class SetOperation:
 
 
 Part = TypeVar("Part")
-Relation = Scan | Filter | Project | Join | Aggregate | Window | Sort | Limit | SetOperation | Expand
+Relation = Scan | Filter | Project | Join | AsofJoin | Aggregate | Window | Sort | Limit | SetOperation | Expand
 
 
 def inputs(relation: Relation) -> tuple[Relation, ...]:
@@ -175,7 +216,7 @@ def inputs(relation: Relation) -> tuple[Relation, ...]:
     match relation:
         case Scan():
             return ()
-        case Join() | SetOperation():
+        case Join() | AsofJoin() | SetOperation():
             return (relation.left, relation.right)
         case Filter() | Project() | Aggregate() | Window() | Sort() | Limit() | Expand():
             return (relation.input,)
@@ -219,6 +260,10 @@ def expressions(node: Relation) -> Iterator[Expr]:
             yield from (item.expr for item in node.items)
         case Join():
             yield from [node.on] if node.on is not None else []
+        case AsofJoin():
+            yield from node.conditions
+            yield from [node.until] if node.until is not None else []
+            yield from (key.expr for key in node.ties)
         case Aggregate():
             yield from (key.expr for key in node.keys)
             for one in node.aggregates:

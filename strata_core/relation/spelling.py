@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from ..types import widens
 from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, ExternCall, Literal, SortKey, WindowCall, uncoerced
 from .form import flat
-from .nodes import Aggregate, Expand, Filter, Join, Limit, Project, Relation, Scan, SetOperation, Sort, Window
+from .nodes import Aggregate, AsofJoin, Expand, Filter, Join, Limit, Project, Relation, Scan, SetOperation, Sort, Window
 
 MOST, CONTEXT = 160, 30
 """As many characters of a spelling are shown, and of what both sides share before they differ."""
@@ -109,7 +109,7 @@ def spelled_output(relation: Relation, name: str) -> str:
                 relation = relation.input
             case Filter() | Sort() | Limit():
                 relation = relation.input
-            case Join():
+            case Join() | AsofJoin():
                 relation = relation.left if name in relation.left.schema else relation.right
             case SetOperation():
                 return f"{spelled_output(relation.left, name)} {relation.kind} {spelled_output(relation.right, name)}"

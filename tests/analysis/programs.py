@@ -60,9 +60,11 @@ def outputs(body: str, **rest: str) -> dict[str, str]:
     return {c.name: str(c.inferred) for c in model(body, **rest).relation.schema.columns}
 
 
-def findings(body: str, contract: str = "", *, severity: Severity = Severity.ERROR) -> list[Diagnostic]:
+def findings(
+    body: str, contract: str = "", *, severity: Severity = Severity.ERROR, sources: str = SOURCES
+) -> list[Diagnostic]:
     """The diagnostics of a model `m` of that body, of one severity."""
-    compiled = project(text_of(body, contract))
+    compiled = project(text_of(body, contract), sources=sources)
     return [d for d in compiled.diagnostics if d.severity is severity]
 
 

@@ -78,6 +78,11 @@ COLUMNS = ["order_id", "country", "amount", "customer_id", "placed"]
 PLACES = {
     ("model m { from ‸", Sort.TABLE): ["customers", "orders", "paid", "totals"],
     ("model m { from orders join_left ‸", Sort.TABLE): ["customers", "orders", "paid", "totals"],
+    ("model m { from orders join_asof ‸", Sort.TABLE): ["customers", "orders", "paid", "totals"],
+    ("model m { from orders join_asof customers on ‸", Sort.FIELD): ["orders.customer_id == customers.customer_id"],
+    ("model m { from orders join_asof orders as o on order_id == o.order_id at ‸", Sort.COLUMN): ["placed"],
+    ("model m { from orders join_asof orders as o at o.‸", Sort.COLUMN): ["placed"],
+    ("source s(csv: \"s.csv\") { columns: { a: int64, at: date, on: date } valid_from: ‸", Sort.COLUMN): ["at", "on"],
     ("model m { from orders union ‸", Sort.TABLE): ["customers", "orders", "paid", "totals"],
     ("model m -> contract ‸", Sort.CONTRACT): ["Paid"],
     ("pipeline p { models: [paid, ‸", Sort.TABLE): ["totals"],

@@ -117,7 +117,7 @@ BODIES = {
         "E023",
         "customers",
         "`customers` is already read here",
-        "give this one another name: `join_semi customers on … as other`",
+        "give this one another name: `join_semi customers as other …`",
     ),
     "unknown function": (
         "from orders select { x = uper(note) }",

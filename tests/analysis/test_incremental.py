@@ -72,6 +72,7 @@ def test_an_upsert_proves_a_primary_key() -> None:
     "body",
     [
         "from orders join_left people on who == people.id select { orders.at, pat = people.at }",
+        "from orders join_asof people on who == people.id at people.at <= orders.at select { orders.at }",
         "from orders join_semi people on who == people.id",
         "from orders join_cross people select { orders.at }",
         "from orders expand tags as tag",

@@ -45,19 +45,19 @@ def index(files: dict[str, str]) -> Index:
     return build_index([parse_module(text, path).module for path, text in files.items()])
 
 
-def renamed(file: str, marked: str, name: str) -> dict[str, list[str]]:
+def renamed(file: str, marked: str, name: str, files: dict[str, str] = FILES) -> dict[str, list[str]]:
     """The changed lines of each file after a rename of what stands at `‸` in the line `marked`; the rest is checked
     to be what it was, and to hold together."""
-    known = index(FILES)
-    lines = FILES[file].splitlines()
+    known = index(files)
+    lines = files[file].splitlines()
     line = lines.index(marked.replace("‸", "")) + 1
     here = known.at(file, line, marked.index("‸") + 1)
-    renaming = rename(nameable(here[0], known).symbol, name, known, FILES.get)
-    after = {path: applied(text, renaming.edits.get(path, ())) for path, text in FILES.items()}
+    renaming = rename(nameable(here[0], known).symbol, name, known, files.get)
+    after = {path: applied(text, renaming.edits.get(path, ())) for path, text in files.items()}
     compiled = compile_project([parse_module(text, path).module for path, text in after.items()])
     assert [d for d in compiled.diagnostics if d.blocks] == []
     changed = {
-        p: [b for a, b in zip(FILES[p].splitlines(), after[p].splitlines(), strict=True) if a != b] for p in after
+        p: [b for a, b in zip(files[p].splitlines(), after[p].splitlines(), strict=True) if a != b] for p in after
     }
     return {path: found for path, found in changed.items() if found}
 
@@ -120,6 +120,42 @@ def test_a_model_with_its_readers_pipelines_and_tests() -> None:
             'pipeline prod { models: ["sold", mails] }',
             "test sold { expect amount > 0  expect mail in few.mail }",
         ],
+    }
+
+
+ASOF = """\
+source prices(csv: "p.csv") {
+  columns: { symbol: string, day: date, seen: date, price: float64 }
+  valid_from: day
+  available_time: seen
+}
+source orders(csv: "o.csv") { columns: { id: int64, symbol: string, placed: date } }
+model priced {
+  from orders
+  join_asof prices as p on p.symbol == orders.symbol at p.day <= placed available_as_of: placed
+  select { id, p.price }
+}
+"""
+
+
+def test_names_in_an_as_of_join_and_in_the_clocks_of_a_source() -> None:
+    assert renamed("a.strata", "  valid_from: da‸y", "since", {"a.strata": ASOF}) == {
+        "a.strata": [
+            "  columns: { symbol: string, since: date, seen: date, price: float64 }",
+            "  valid_from: since",
+            "  join_asof prices as p on p.symbol == orders.symbol at p.since <= placed available_as_of: placed",
+        ]
+    }
+    assert renamed(
+        "a.strata",
+        'source orders(csv: "o.csv") { columns: { id: int64, symbol: string, plac‸ed: date } }',
+        "bought",
+        {"a.strata": ASOF},
+    ) == {
+        "a.strata": [
+            'source orders(csv: "o.csv") { columns: { id: int64, symbol: string, bought: date } }',
+            "  join_asof prices as p on p.symbol == orders.symbol at p.day <= bought available_as_of: bought",
+        ]
     }
 
 

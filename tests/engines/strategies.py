@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from strata_core.engines.protocol import ArrowTable
 from strata_core.relation.build import (
     aggregate_rows,
+    asof_join,
     combine,
     distinct_rows,
     expand_rows,
@@ -41,10 +42,11 @@ from strata_core.relation.expressions import (
     aggregate,
     call,
     cast,
+    columns_read,
     literal,
     window,
 )
-from strata_core.relation.nodes import AggregateItem, Item, JoinKind, Relation, Scan, SetKind, WindowItem
+from strata_core.relation.nodes import AggregateItem, Item, JoinKind, Moments, Relation, Scan, SetKind, WindowItem
 from strata_core.relation.schema import Column, Schema
 from strata_core.types import (
     BOOL,
@@ -458,8 +460,8 @@ def relations(draw: st.DrawFn, database: Database, depth: int = 4) -> Relation:
     relation: Relation = draw(st.sampled_from(database.scans))
     joins = 0
     for _ in range(draw(st.integers(0, depth))):
-        kind = draw(st.sampled_from(STEPS if joins < 2 else STEPS[1:]))
-        joins += kind is _join
+        kind = draw(st.sampled_from(STEPS if joins < 2 else STEPS[2:]))
+        joins += kind in (_join, _asof_join)
         relation = draw(kind(database, relation))
     return relation
 
@@ -513,6 +515,42 @@ def _join(draw: st.DrawFn, database: Database, relation: Relation) -> Relation:
         equal = call("eq", ColumnRef(a.name, a.inferred), ColumnRef(b.name, b.inferred))
         condition = call("and", equal, condition) if draw(st.booleans()) else equal
     return join(kind, relation, right, condition)
+
+
+@st.composite
+def _asof_join(draw: st.DrawFn, database: Database, relation: Relation) -> Relation:
+    """The right row that held at an instant, of what was available at another one, with keys, ends and distances."""
+    source = draw(st.sampled_from(database.scans))
+    right = project(source, [Item(next(database.names), ref(source, n)) for n in source.schema.names])
+    instants = [c for c in right.schema.columns if c.inferred.type in (DATE, TIMESTAMP)]
+    if not instants:
+        return relation
+    type_ = draw(st.sampled_from([c.inferred.type for c in instants]))
+
+    def moments() -> Moments:
+        theirs = draw(expressions(right.schema, type_, 1))
+        column = next(c for c in instants if c.inferred.type == type_)
+        if not columns_read(theirs):
+            theirs = ColumnRef(column.name, column.inferred)
+        return Moments(draw(expressions(relation.schema, type_, 1)), theirs)
+
+    pairs = [
+        (ColumnRef(a.name, a.inferred), ColumnRef(b.name, b.inferred))
+        for a in scalar_columns(relation.schema)
+        for b in scalar_columns(right.schema)
+        if a.inferred.type == b.inferred.type
+    ]
+    keys = draw(st.lists(st.sampled_from(pairs), max_size=2)) if pairs else []
+    return asof_join(
+        draw(st.sampled_from((JoinKind.LEFT, JoinKind.INNER))),
+        relation,
+        right,
+        keys,
+        moments(),
+        available=moments() if draw(st.booleans()) else None,
+        until=draw(expressions(right.schema, type_, 1)) if draw(st.integers(0, 2)) == 0 else None,
+        within=draw(st.sampled_from((86_400, 40 * 86_400, 2_000 * 86_400))) if draw(st.integers(0, 2)) == 0 else None,
+    )
 
 
 @st.composite
@@ -606,6 +644,7 @@ def _expand(draw: st.DrawFn, database: Database, relation: Relation) -> Relation
 
 STEPS: tuple[Callable[[Database, Relation], st.SearchStrategy[Relation]], ...] = (
     _join,
+    _asof_join,
     _filter,
     _filter,
     _project,

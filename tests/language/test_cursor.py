@@ -15,8 +15,8 @@ from strata_core.language.recovery import CURSOR, recover_module
 
 STATEMENTS = {
     "aggregate", "dedup", "derive", "except", "expand", "filter", "from", "group", "intersect", "join_anti",
-    "join_cross", "join_full", "join_inner", "join_left", "join_semi", "let", "partition_by", "select", "sort",
-    "take", "union", "where",
+    "join_asof", "join_asof_inner", "join_cross", "join_full", "join_inner", "join_left", "join_semi", "let",
+    "partition_by", "select", "sort", "take", "union", "where",
 }  # fmt: skip
 VALUES = {"false", "none", "null", "true"}
 DECLARATIONS = {"contract", "domain", "import", "model", "pipeline", "source", "test", "fn"}

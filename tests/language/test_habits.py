@@ -49,6 +49,11 @@ SAID = {
     "right join u": ("begin with `from u` and write `join_left` with the other table", "join_left t on u.a == t.a"),
     "right outer join u": ("begin with `from u` and write `join_left` with the other table", "join_left t on u.a == a"),
     "cross join u": ("write `join_cross u`", "join_cross u"),
+    "asof join u": ("write `join_asof u on condition at u.column <= instant`", "join_asof u on u.a == a at u.b <= b"),
+    "asof left join u": (
+        "write `join_asof u on condition at u.column <= instant`",
+        "join_asof u on u.a == a at u.b <= b",
+    ),
     "join u on u.a == a": (
         "say which rows stay: `join_inner u on condition`, `join_left`, `join_full`, `join_semi`, …",
         "join_inner u on u.a == a",

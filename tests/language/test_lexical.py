@@ -166,6 +166,7 @@ def test_reserved_words():
     reserved = {w for w in tables.keywords if parse_module(f"domain {w} = string", "a").diagnostics}
     assert reserved == set(
         "source contract model pipeline import domain fn from join_inner join_left join_full join_semi join_anti "
-        "join_cross filter where let derive select group aggregate sort take and or not in is true false none "
+        "join_cross join_asof join_asof_inner "
+        "filter where let derive select group aggregate sort take and or not in is true false none "
         "null distinct extern".split()
     )

@@ -17,6 +17,12 @@ import pytest
         ("join_semi t on a", "Join(kind=semi table=t on=a)"),
         ("join_anti t on a", "Join(kind=anti table=t on=a)"),
         ("join_cross t as r", "Join(kind=cross table=t alias=r)"),
+        ("join_asof t at b", "AsofJoin(kind=left table=t at=b)"),
+        (
+            "join_asof_inner t as r on a == r.b at r.day <= at available_as_of: d within 7d",
+            "AsofJoin(kind=inner table=t alias=r on=(a == r.b) at=(r.day <= at) available=d within=604800s)",
+        ),
+        ("join_asof t at at within 2h available_as_of: within", "AsofJoin(kind=left table=t at=at available=within within=7200s)"),
         ("join_left t on a expect one_to_one", "Join(kind=left table=t on=a expect=one_to_one)"),
         ("join_left t on a as r expect many_to_one", "Join(kind=left table=t alias=r on=a expect=many_to_one)"),
         ("join_inner t as r on a expect one_to_many", "Join(kind=inner table=t alias=r on=a expect=one_to_many)"),

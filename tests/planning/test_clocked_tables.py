@@ -470,3 +470,54 @@ def test_a_fault_of_the_store_while_rows_are_streamed_is_told_as_it_is(eco: Shop
         result = eco.result("known", engine=eco.workspace().engine())
         assert str(result.status) == "failed"
         assert [d.code for d in result.diagnostics] == ["E094"]
+
+
+DECISIONS = """\
+source gdp(store: "gdp", vintage: all) {
+  columns: {
+    series: string primary_key,
+    period_start: timestamp primary_key,
+    published: timestamp primary_key,
+    value: float64 nonnull,
+  }
+  valid_from: period_start
+  available_time: published
+}
+source decisions(csv: "decisions.csv") {
+  columns: { id: int64 primary_key, ts: timestamp nonnull, decided_at: timestamp nonnull }
+}
+contract Known {
+  id: int64 primary_key
+  value: float64
+}
+model known -> contract Known {
+  from decisions
+  let series = "gdp"
+  join_asof gdp on gdp.series == series at decisions.ts available_as_of: decisions.decided_at
+  select { id, gdp.value }
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "duckdb"])
+def test_each_decision_sees_the_vintage_that_was_published_by_then(eco: Shop, engine: str) -> None:
+    eco.write("strata.toml", TOML % engine)
+    eco.write("models/known.strata", DECISIONS)
+    decided = ("2014-04-30T04:00:00", "2014-05-01T04:00:00", "2014-06-01", "2014-06-26T03:59:59", "2014-07-01")
+    lines = "".join(f"{n},2014-03-31,{at}\n" for n, at in enumerate(decided))
+    eco.write("decisions.csv", f"id,ts,decided_at\n{lines}5,2013-12-31,2014-07-01\n")
+    assert eco.statuses() == {"known": "computed"}
+    values = [row["value"] for row in eco.rows("known")]
+    assert values == [None, 17149.6, 17101.3, 17101.3, 17016.0, None]
+    assert eco.statuses() == {"known": "fresh"}
+    table(eco).land(vintages((17000.0, "2014-07-30")))
+    assert eco.statuses() == {"known": "computed"}
+    assert [row["value"] for row in eco.rows("known")] == values
+
+
+def test_all_vintages_are_read_as_rows_of_their_own(eco: Shop) -> None:
+    assert bounded(eco, ", vintage: all").statuses() == {"known": "computed"}
+    assert sorted(row["value"] for row in eco.rows("known")) == [17016.0, 17101.3, 17149.6]
+    table(eco).fold()
+    assert table(eco).read(vintage="all").arrow().num_rows == 3
+    assert table(eco).read(vintage="all", available_as_of="2014-06-01").arrow().num_rows == 2

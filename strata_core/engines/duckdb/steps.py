@@ -53,10 +53,11 @@ class Query:
         """A column of the relation."""
         return sql.column(self.spelled[name])
 
-    def add(self, name: str, select: exp.Query, *, inline: bool = False) -> exp.Table:
-        """`select` as a CTE; `inline` keeps DuckDB from storing the rows of one that is read twice."""
+    def add(self, name: str, select: exp.Query, *, inline: bool = False, stored: bool = False) -> exp.Table:
+        """`select` as a CTE; `inline` keeps DuckDB from storing the rows of one that is read twice, `stored` has them
+        computed once."""
         alias = exp.TableAlias(this=sql.identifier(name))
-        self.ctes.append(exp.CTE(this=select, alias=alias, materialized=False if inline else None))
+        self.ctes.append(exp.CTE(this=select, alias=alias, materialized=stored if inline or stored else None))
         return sql.table(name)
 
     def next_name(self) -> str:

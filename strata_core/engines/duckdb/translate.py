@@ -19,6 +19,7 @@ from ...relation.expressions import ColumnRef, Expr, SortKey, WindowCall, aggreg
 from ...relation.nodes import (
     Aggregate,
     AggregateItem,
+    AsofJoin,
     Expand,
     Filter,
     Item,
@@ -36,6 +37,7 @@ from ...relation.nodes import (
     walk_relation,
 )
 from . import sql
+from .asof import asof_joined
 from .expressions import can_fail, ordered, translate, translate_all
 from .groups import float_groups, grouping_key, needs_float_groups, plain_groups
 from .sql import SqlExpr
@@ -123,6 +125,8 @@ def _step(node: Relation, below: list[Step], query: Query, tables: Mapping[ScanK
         case Join():
             # Leaves first means right first.
             return _joined(node, below[1], below[0], query)
+        case AsofJoin():
+            return asof_joined(node, below[1], below[0], query)
         case SetOperation():
             return _combined(node, below[1], below[0], query)
         case Aggregate():

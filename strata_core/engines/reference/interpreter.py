@@ -10,6 +10,7 @@ meet); the eager one every cell of every node. An engine may choose its place be
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, assert_never
@@ -18,6 +19,7 @@ from ...diagnostics import StrataError
 from ...relation.expressions import AggregateCall, Call, Expr, Literal, SortKey, columns_read, conjuncts
 from ...relation.nodes import (
     Aggregate,
+    AsofJoin,
     Expand,
     Filter,
     Join,
@@ -65,6 +67,8 @@ def _rows(node: Relation, reading: Reading) -> Rows:
             return _projected(node, reading)
         case Join():
             return _joined(node, reading)
+        case AsofJoin():
+            return _asof_joined(node, reading)
         case Aggregate():
             return _aggregated(node, reading)
         case Window():
@@ -227,6 +231,88 @@ def _join_key(keys: list[Compute], row: Row) -> Key | None:
     """The row's join key, or `None` where a part of it is null and so equals nothing."""
     values = [k(row) for k in keys]
     return None if any(v is None for v in values) else group_key(values)
+
+
+def _asof_joined(node: AsofJoin, reading: Reading) -> Rows:
+    if reading.eager:
+        left, right = _rows(node.left, reading), _rows(node.right, reading)
+    elif node.kind is JoinKind.LEFT:
+        left = _rows(node.left, reading)
+        right = _rows(node.right, reading) if left and not any(map(_never, node.conditions)) else []
+    elif any(map(_never, node.conditions)):
+        return []
+    else:
+        left, right = _both(node.left, node.right, reading)
+    rows: Rows = []
+    nothing: Row = [None] * len(node.right.schema.columns)
+    held = _held(node, right, reading)
+    for row in left:
+        found = held(row) if right or reading.eager else None
+        if found is not None:
+            rows.append(row + found)
+        elif node.kind is JoinKind.LEFT:
+            rows.append(row + nothing)
+    return rows
+
+
+def _held(node: AsofJoin, right: Rows, reading: Reading) -> Callable[[Row], Row | None]:
+    """The row of `right` that held at the instant of a left row, as far as it was known then."""
+    our_keys = _compiled([a for a, _ in node.keys], node.left.schema, reading)
+    their_keys = _compiled([b for _, b in node.keys], node.right.schema, reading)
+    ours = _compiled([m.left for m in node.moments], node.left.schema, reading)
+    theirs = _compiled([m.right for m in node.moments], node.right.schema, reading)
+    ends = _compiled([node.until] if node.until is not None else [], node.right.schema, reading)
+    ties = _compiled([k.expr for k in node.ties], node.right.schema, reading)
+    by_key: dict[Key, Rows] = {}
+    for row in right:
+        if reading.eager:
+            _ = [compute(row) for compute in (*theirs, *ends, *ties)]
+        if (key := _join_key(their_keys, row)) is not None:
+            by_key.setdefault(key, []).append(row)
+
+    def near(one: Row, at: Sequence[Value]) -> bool:
+        pairs = ((_instant(of(one)), _instant(by)) for of, by in zip(theirs, at, strict=True))
+        if not all(of is not None and by is not None and of <= by for of, by in pairs):
+            return False
+        return node.within is None or _seconds_between(theirs[0](one), at[0]) <= node.within
+
+    def open_(one: Row, at: Sequence[Value]) -> bool:
+        until = [_instant(end(one)) for end in ends]
+        now = _instant(at[0])
+        return all(end is None or (now is not None and end > now) for end in until)
+
+    def held(row: Row) -> Row | None:
+        key = _join_key(our_keys, row)
+        candidates = by_key.get(key, []) if key is not None else []
+        if not candidates and not reading.eager:
+            return None
+        at: list[Value] = [of(row) for of in ours]
+        candidates = [one for one in candidates if near(one, at)]
+        for moment in sorted({sort_key(theirs[0](one)) for one in candidates}, reverse=True):
+            line = [one for one in candidates if sort_key(theirs[0](one)) == moment]
+            if node.available is None:
+                line = [one for one in line if open_(one, at)]
+            else:
+                latest = max(sort_key(theirs[1](one)) for one in line)
+                line = [one for one in line if sort_key(theirs[1](one)) == latest]
+            for first in _ordered(line, lambda one: one, node.ties, ties)[:1]:
+                if open_(first, at):
+                    return first
+        return None
+
+    return held
+
+
+def _instant(value: Value) -> datetime.date | None:
+    assert value is None or isinstance(value, datetime.date)
+    return value
+
+
+def _seconds_between(earlier: Value, later: Value) -> float:
+    first, second = _instant(earlier), _instant(later)
+    assert first is not None
+    assert second is not None
+    return (second - first).total_seconds()
 
 
 def _aggregated(node: Aggregate, reading: Reading) -> Rows:

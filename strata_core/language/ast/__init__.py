@@ -68,6 +68,8 @@ from .fields import (
 )
 from .statements import (
     Aggregate,
+    AsofJoin,
+    AsofKind,
     Assign,
     Cardinality,
     Dedup,
@@ -98,6 +100,8 @@ __all__ = [
     "Aggregate",
     "Annotation",
     "ArithmeticOp",
+    "AsofJoin",
+    "AsofKind",
     "Assign",
     "Binary",
     "BinaryOp",

@@ -11,6 +11,7 @@ from .expressions import ColumnRef, Duration, Expr, Literal, Name, SortKey
 JoinKind = typing.Literal["inner", "left", "full", "semi", "anti", "cross"]
 Cardinality = typing.Literal["one_to_one", "many_to_one", "one_to_many"]
 Strategy = typing.Literal["append", "upsert", "replace"]
+AsofKind = typing.Literal["left", "inner"]
 SetOperator = typing.Literal["union", "union all", "intersect", "except"]
 
 
@@ -53,6 +54,25 @@ class Join:
     alias: Name | None
     on: Expr | None
     expect: Cardinality | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AsofJoin:
+    """`join_asof table [as alias] [on condition] at instant [available_as_of: instant] [within 7d]`.
+
+    Each row with the row of `table` that held at its instant: the latest at or before it, of what was available then.
+    `at` and `available` are an instant of the rows before, or `table.column <= instant`. Rows without one stay (`left`)
+    or go (`inner`).
+    """
+
+    kind: AsofKind
+    table: Name
+    alias: Name | None
+    on: Expr | None
+    at: Expr
+    available: Expr | None
+    within: Duration | None
     span: Span
 
 
@@ -189,6 +209,7 @@ class Incremental:
 Statement = (
     From
     | Join
+    | AsofJoin
     | Filter
     | Let
     | Derive

@@ -14,7 +14,7 @@ from .errors import StoreError
 if TYPE_CHECKING:
     from .declaration import TableDeclaration
 
-VINTAGES = ("latest", "first")
+VINTAGES = ("latest", "first", "all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +57,16 @@ def resolve(
     name, available = declared.name, declared.available_time
     if vintage not in VINTAGES:
         message = f"table {name}: there is no vintage {vintage!r}"
-        raise StoreError("StoreBoundInvalid", name, message, f"ask for {' or '.join(VINTAGES)}")
+        raise StoreError("StoreBoundInvalid", name, message, "ask for latest, first or all")
     if valid_as_of is not None and declared.valid_time is None:
         message = f"table {name} declares no valid_time, so that nothing is valid as of an instant"
         fix = "declare [pipeline.tables.valid_time], or read without valid_as_of"
         raise StoreError("StoreValidTimeUndeclared", name, message, fix)
-    if available is None and (available_as_of is not None or vintage != "latest"):
+    if available is None and (available_as_of is not None or vintage == "first"):
         message = f"table {name} declares no available_time, so that nothing is known of when it was available"
         fix = "declare [pipeline.tables.available_time], or read without available_as_of and vintage"
         raise StoreError("StoreAvailableTimeUndeclared", name, message, fix)
-    if vintage != "latest" and not declared.is_vintage:
+    if vintage == "first" and not declared.is_vintage:
         message = f"table {name} has no primary_key, and so no vintages of which one could be the {vintage}"
         raise StoreError("StoreBoundInvalid", name, message, "read without vintage")
     return Bounds(

@@ -33,13 +33,15 @@ def select(
 ) -> np.ndarray | None:
     """A mark for each row of `pieces`: whether it stands. None where every row does.
 
-    `available_as_of` is the last instant within the bound; `vintage` is `latest` or `first`.
+    `available_as_of` is the last instant within the bound; `vintage` is `latest`, `first`, or `all`: each stands.
     """
     if not declared.primary_key or not pieces:
         return None
     if not declared.is_vintage and all(piece.origin is None for piece in pieces):
         return None  # a fold has left one row for each key
-    return last_of_each(pieces, declared, schema, declared.dedup_key, available_as_of, vintage)
+    available = declared.available_column
+    key = (*declared.dedup_key, available) if vintage == "all" and available else declared.dedup_key
+    return last_of_each(pieces, declared, schema, key, available_as_of, vintage)
 
 
 def one_of_each_instant(pieces: Sequence[Piece], declared: TableDeclaration, schema: pa.Schema) -> np.ndarray | None:
