@@ -11,6 +11,8 @@ The conventions are those of dagster-dbt (docs/dagster.md).
 
 from .assets import strata_assets
 from .component import StrataProjectComponent
+from .contract_assets import strata_contract_assets
+from .contract_sensor import strata_contract_sensor
 from .io_manager import StrataIOManager
 from .project import StrataProject
 from .promotion import strata_promotion_job
@@ -27,5 +29,7 @@ __all__ = [
     "StrataRunConfig",
     "observable_sources",
     "strata_assets",
+    "strata_contract_assets",
+    "strata_contract_sensor",
     "strata_promotion_job",
 ]

@@ -68,6 +68,7 @@ class Known:
         self.dbt_names = {t.unique_id: t.name for file in parsed.files for t in file.tests}
         self.schemas = {s.ref: s for s in seen.schemas}
         self.runs = _latest(seen.runs, lambda r: r.ref)
+        self.made = _latest((r for r in seen.runs if r.state == "succeeded"), lambda r: r.ref)
         self.latest_values, self.loaded = seen.latest_values, seen.loaded
         self.checks: dict[str, list[SeenCheck]] = {}
         for check in _latest(seen.checks, lambda c: (c.ref, c.check)).values():
@@ -202,8 +203,8 @@ def _freshness(contract: AuthoredContract, known: Known, now: datetime) -> Itera
                 latest = latest or known.latest_values.get((ref, asset.freshness.column))
             elif ref in known.loaded:
                 latest = latest or known.loaded[ref]
-            elif ref in known.runs and known.runs[ref].state == "succeeded":
-                latest = latest or known.runs[ref].at
+            elif ref in known.made:
+                latest = latest or known.made[ref].at
         yield FreshnessState(
             asset=asset.id,
             expected=promised,

@@ -18,6 +18,7 @@ from ..frozen import dataclass
 from .observe import Observations, SeenTest
 from .observed import observed
 from .pipeline import Checked
+from .project import Known, project
 from .promotions import histories
 from .publish import CURRENT, RELEASES, TARGETS, Provenance, publish, publishing, refreshed
 from .runtime_view import RuntimeView
@@ -29,11 +30,15 @@ KEPT_SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What is served now: the view of each product that was ever promoted, and the release that they lie in. `tests`
-    are the results of the tests that were run, also those of products that are not promoted."""
+    """What is served now: the view of each product that was ever promoted, and the release that they lie in.
+
+    `drafts` are the views, which nobody is served, of the products that were asked for and never promoted; `tests` the
+    results of the tests that were run.
+    """
 
     views: Mapping[str, RuntimeView]
     release: Path | None
+    drafts: Mapping[str, RuntimeView]
     tests: tuple[SeenTest, ...]
 
 
@@ -53,12 +58,17 @@ def refresh(
         now = clock()
         seen = observed(checked, now, products, environment=environment, others=others())
         prepared = refreshed(checked, served_tests(out).with_(seen), Provenance("", None, engine_version, now))
-        ran = tuple(t for t in seen.tests if t.product is not None)
-        if not prepared.publication.views:
-            return Refreshed({}, None, ran)
-        published = publish(prepared, TARGETS, out)
-        _collect(out, checked.setting.promotions, now)
-    return Refreshed(prepared.publication.views, published.release, ran)
+        served = prepared.publication.views
+        release = publish(prepared, TARGETS, out).release if served else None
+        if release is not None:
+            _collect(out, checked.setting.promotions, now)
+    around = Known(checked.parsed, seen, checked.collated.candidates)
+    drafts = {
+        c.id: project(c, around, None, engine_version, now)
+        for c in checked.collated.candidates
+        if c.id not in served and (products is None or c.id in products) and checked.validated.passed(c)
+    }
+    return Refreshed(served, release, drafts, tuple(t for t in seen.tests if t.product is not None))
 
 
 def _collect(out: Path, record: Path, now: datetime) -> None:

@@ -1,0 +1,80 @@
+"""Which assets of a code location the assets of data products are: contracts name tables, Dagster has keys."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dagster import AssetCheckKey, AssetKey, AssetsDefinition, AssetSpec
+
+from strata_core.contract_engine.products import OfferedAsset
+
+from .translator import MODEL, SOURCE
+
+DBT_UNIQUE_ID = "dagster_dbt/unique_id"
+Given = AssetsDefinition | AssetSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Landscape:
+    """The assets of a code location by the names that contracts may give them, with their checks. `dbt` are those that
+    dbt makes: their checks are dbt's tests."""
+
+    by_name: Mapping[str, frozenset[AssetKey]]
+    checks: Mapping[AssetKey, tuple[AssetCheckKey, ...]]
+    dbt: frozenset[AssetKey]
+
+    @property
+    def keys(self) -> frozenset[AssetKey]:
+        """All assets."""
+        return frozenset(key for found in self.by_name.values() for key in found)
+
+    def key_of(self, asset: OfferedAsset) -> AssetKey | None:
+        """The asset that makes what a product offers; None where nothing of that name is here, or several are."""
+        for name in asset.names:
+            found = self.by_name.get(name, frozenset())
+            if len(found) == 1:
+                return next(iter(found))
+        return None
+
+
+def landscape(assets: Iterable[Given]) -> Landscape:
+    """What `assets` are and how they are checked."""
+    by_name: dict[str, set[AssetKey]] = defaultdict(set)
+    loose: dict[str, set[AssetKey]] = defaultdict(set)
+    checks: dict[AssetKey, list[AssetCheckKey]] = defaultdict(list)
+    dbt = set()
+    for given in assets:
+        for spec in _specs(given):
+            unique_id = spec.metadata.get(DBT_UNIQUE_ID)
+            if unique_id is not None:
+                dbt.add(spec.key)
+            for name in _names(spec):
+                by_name[name].add(spec.key)
+            loose[spec.key.path[-1]].add(spec.key)
+        for check in given.check_specs if isinstance(given, AssetsDefinition) else ():
+            checks[check.asset_key].append(check.key)
+    for name, keys in loose.items():
+        by_name.setdefault(name, keys)  # the last part of a key alone, where nothing bears it as its whole name
+    return Landscape(
+        {name: frozenset(keys) for name, keys in by_name.items()},
+        {key: tuple(found) for key, found in checks.items()},
+        frozenset(dbt),
+    )
+
+
+def _specs(given: Given) -> Sequence[AssetSpec]:
+    return [given] if isinstance(given, AssetSpec) else list(given.specs)
+
+
+def _names(spec: AssetSpec) -> Iterable[str]:
+    yield spec.key.to_user_string()
+    for name in (MODEL, SOURCE):
+        if isinstance(found := spec.metadata.get(name), str):
+            yield found
+    unique_id = spec.metadata.get(DBT_UNIQUE_ID)
+    if isinstance(unique_id, str):
+        parts = unique_id.split(".")
+        yield unique_id
+        yield ".".join(parts[-2:]) if parts[0] == "source" else parts[-1]
