@@ -118,10 +118,11 @@ class Enforcement:
             if mask is None:
                 columns[name] = batch.column(name)
             elif mask.rule is not MaskRule.DROP:
-                columns[name] = self._masked(batch.column(name), mask)
+                columns[name] = self.masked(batch.column(name), mask)
         return pa.RecordBatch.from_pydict(columns)
 
-    def _masked(self, column: pa.Array, mask: Mask) -> pa.Array:
+    def masked(self, column: pa.Array, mask: Mask) -> pa.Array:
+        """`column` behind `mask`."""
         match mask.rule:
             case MaskRule.NULL | MaskRule.DROP:
                 return pa.nulls(len(column), column.type)

@@ -29,6 +29,7 @@ CODES = MappingProxyType(
         "StoreDeclarationInvalid": UNDECLARABLE,
         "StoreFilterInvalid": UNANSWERABLE,
         "StoreHoldUnknown": UNANSWERABLE,
+        "StoreJoinInvalid": UNANSWERABLE,
         "StorePinUnknown": UNANSWERABLE,
         "StorePrincipalRequired": UNANSWERABLE,
         "StoreRunConflict": REFUSED,

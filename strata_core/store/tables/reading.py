@@ -175,13 +175,18 @@ class Read:
 
     def check(self) -> None:
         """Raises what can be known before the first row."""
-        _ = self.schema, self._needed, self._condition
+        _ = self.schema, self.needed, self._condition
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        return self._stream(self._needed, self._steps)
+        return self._stream(self.needed, self._steps)
+
+    def admitted(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+        """The stored columns `names` of the rows that stand for their keys and vintages, before valid time, row age and
+        enforcement: who shows any of them applies `showing`."""
+        return self._stream(names, ())
 
     @cached_property
-    def _needed(self) -> list[str]:
+    def needed(self) -> list[str]:
         """Every column that some step looks at, in the table's order."""
         valid, retain = self.declared.valid_time, self.declared.retain_rows
         needed = set(self._names) | self.enforcement.reads
@@ -195,10 +200,11 @@ class Read:
         factors = self._factors
         if factors is not None:
             needed |= factors.reads
-        return [name for name in self._whole.names if name in needed and name in self._stored.names]
+        return [name for name in self._whole.names if name in needed and name in self.stored.names]
 
     @cached_property
-    def _stored(self) -> pa.Schema:
+    def stored(self) -> pa.Schema:
+        """The table's columns as they are stored, and the bookkeeping columns."""
         return pa.schema([*self.table_schema, *BOOKKEEPING_SCHEMA])
 
     @cached_property
@@ -207,19 +213,24 @@ class Read:
 
     @property
     def _steps(self) -> tuple[Step, ...]:
-        condition, enforcement, names = self._condition, self.enforcement, list(self._names)
-        steps: list[Step] = [*self._bounding()]
-        if self._factors is not None:
-            steps.append(self._factors.apply)
-        steps.append(enforcement.apply)
+        factors = [self._factors.apply] if self._factors is not None else []
+        return (*self._bounding(), *self._aging(), *factors, *self._enforcing())
+
+    def showing(self, also: tuple[str, ...]) -> tuple[Step, ...]:
+        """What becomes of rows of `admitted` before a reader sees them: row age, enforcement, the filter. The columns
+        `also` go along."""
+        return (*self._aging(), *self._enforcing(also))
+
+    def _enforcing(self, also: tuple[str, ...] = ()) -> Iterator[Step]:
+        condition, names = self._condition, [*self._names, *also]
+        yield self.enforcement.apply
         if condition is not None:
-            steps.append(lambda batch: batch.filter(condition.holds(batch)))
-        steps.append(lambda batch: batch.select(names))
-        return tuple(steps)
+            yield lambda batch: batch.filter(condition.holds(batch))
+        yield lambda batch: batch.select(names)
 
     def _bounding(self) -> Iterator[Step]:
-        """Availability of unkeyed tables, valid time, row age."""
-        valid, available, retain = self.declared.valid_time, self.declared.available_column, self.declared.retain_rows
+        """Availability of unkeyed tables, and valid time."""
+        valid, available = self.declared.valid_time, self.declared.available_column
         if not self.declared.primary_key and self.asked.available_as_of is not None and available is not None:
             until = self.asked.available_as_of.last
             yield lambda batch: batch.filter(times.at_most(batch.column(available), until))
@@ -229,7 +240,10 @@ class Read:
             yield lambda batch: batch.filter(
                 times.covers(batch.column(valid.from_), None if to is None else batch.column(to), at)
             )
-        if retain is not None:
+
+    def _aging(self) -> Iterator[Step]:
+        """Row age."""
+        if (retain := self.declared.retain_rows) is not None:
             since = self.now - instants.duration(retain.age)
             yield lambda batch: batch.filter(pc.invert(times.before(batch.column(retain.column), since)))
 

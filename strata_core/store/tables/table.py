@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Literal as Word
 
 from ..instant import Instant
 from .entries import TableEntry
@@ -12,6 +13,7 @@ from .history import History
 
 if TYPE_CHECKING:  # reads and landings load pyarrow and polars; a listing does not
     from ...instants import Literal
+    from .asof import AsofRead
     from .collecting import Collection
     from .declaration import TableDeclaration
     from .enforcement import Principal
@@ -21,6 +23,10 @@ if TYPE_CHECKING:  # reads and landings load pyarrow and polars; a listing does 
     from .reading import Read
     from .results import ResultCache
     from .verifying import Verified
+
+
+How: TypeAlias = Word["left", "inner"]
+"""Whether a row without a match stays or goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,42 @@ class Table:
         given = None if columns is None else tuple(columns)
         asked = Asked(as_of, valid_as_of, available_as_of, vintage, pin, given, filter)
         return open_read(self, asked, principal or ANONYMOUS)
+
+    def join_asof(
+        self,
+        left: Any,
+        *,
+        by: Mapping[str, str] | Sequence[str] | str | None = None,
+        at: str | None = None,
+        available_as_of: str | None = None,
+        within: str | None = None,
+        how: How = "left",
+        prefix: str = "",
+        as_of: Literal | None = None,
+        pin: str | None = None,
+        principal: Principal | None = None,
+        columns: Sequence[str] | None = None,
+        filter: str | None = None,
+    ) -> AsofRead:
+        """The rows of `left`, each with the row of this table that held at its instant `at`, as far as it was known
+        at its instant `available_as_of`: columns of `left`, in which a date is its whole day, as in a bound.
+
+        `left` is what `land` takes. `by` names the key (by default the primary key, under its own name), or maps left
+        columns to it. Nothing further back than `within` (`"7d"`) is found. Rows without a match have nulls, or go with
+        `how="inner"`. `as_of`, `pin`, `principal`, `columns` and `filter` are those of `read`.
+
+        Errors: StoreJoinInvalid, StoreSourceInvalid, and those of `read`.
+        """
+        from .asof import Asof, duration, open_join, pairs
+        from .enforcement import ANONYMOUS
+        from .reading import Asked, open_read
+
+        given = None if columns is None else tuple(columns)
+        asked = Asked(as_of=as_of, vintage="all", pin=pin, columns=given, filter=filter)
+        right = open_read(self, asked, principal or ANONYMOUS)
+        distance = None if within is None else duration(self.name, within)
+        joined = Asof(pairs(right.declared, by), at, available_as_of, distance, how, prefix)
+        return open_join(left, right, joined)
 
     def fold(self) -> Snapshot | None:
         """Merges the current snapshot with the runs it omits into a new one; None when there is nothing to fold, or

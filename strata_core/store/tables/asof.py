@@ -1,0 +1,406 @@
+"""Rows joined with a table as it was at an instant of each: which row held, as far as it was known by then.
+
+For every row on the left the answer is that of a read with the row's own `valid_as_of` and `available_as_of`, for its
+key: the latest interval that covers the instant, in the vintage that was known (Seed 1 *valid-as-of*,
+*available-as-of*, *vintage-rows*). Row age, row conditions, tenant, masks and the filter see the row that was found, so
+that a hidden one leaves nothing rather than the one before it (*beneath-enforcement*).
+
+The left side is streamed. The table's rows, every vintage of them, are held in memory, sorted by key, `from` and
+availability; each left row is placed among them by bisection, and steps back only over what was not known yet or has
+ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from ... import instants
+from ...contract.model import MaskRule
+from ..instant import Instant
+from . import times
+from .arrivals import Arrival, Target, arrival
+from .declaration import TableDeclaration
+from .errors import StoreError
+from .reading import Read, unknown_column
+
+if TYPE_CHECKING:
+    from .frontier import Frontier
+
+LEFT = "_left"
+"""The number of the left row that a found row belongs to: a name of the store's own, which no column can have."""
+NONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Asof:
+    """How rows are joined: `by` pairs columns of the left side with columns of the table; `at` and `available` are
+    columns of the left side, `within` nanoseconds. Columns of the table are called `prefix` and their name."""
+
+    by: tuple[tuple[str, str], ...]
+    at: str | None
+    available: str | None
+    within: int | None
+    how: Literal["left", "inner"]
+    prefix: str
+
+
+@dataclass(frozen=True)
+class AsofRead:
+    """The rows of a left side, each with the row of a table that held at its instant. `right` reads all vintages."""
+
+    data: Any
+    right: Read
+    asked: Asof
+
+    @property
+    def bounds(self) -> Mapping[str, str | bool] | None:
+        """The echo of the bounds that hold for all rows: `as_of`, where it was given."""
+        return self.right.bounds
+
+    @property
+    def frontier(self) -> Frontier:
+        """What of the table is read."""
+        return self.right.frontier
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The left columns, then those of the table."""
+        return self._schema(self._left().schema)
+
+    def arrow(self) -> pa.Table:
+        """All rows in memory."""
+        return self.reader().read_all()
+
+    def reader(self) -> pa.RecordBatchReader:
+        """The rows, streamed, in the order of the left side. A left side that can be read once is read now."""
+        left = self._left()
+        schema = self._schema(left.schema)
+        return pa.RecordBatchReader.from_batches(schema, self._batches(left, schema))
+
+    def lazy(self) -> pl.LazyFrame:
+        """The rows as a polars frame."""
+        frame = pl.from_arrow(self.arrow())
+        assert isinstance(frame, pl.DataFrame)
+        return frame.lazy()
+
+    def check(self) -> None:
+        """Raises what can be known before the first row."""
+        declared, left = self.right.declared, self._left().schema
+        self._check_instants()
+        for ours, theirs in self.asked.by:
+            _column(declared.name, left, ours)
+            self._check_key(theirs)
+        for name in (self.asked.at, self.asked.available):
+            if name is not None:
+                _check_instant(declared.name, name, _column(declared.name, left, name).type)
+        missing = [c for c in declared.primary_key if c not in {theirs for _, theirs in self.asked.by}]
+        if missing:
+            message = f"rows of several keys would match: `by` leaves out {', '.join(missing)}"
+            raise _invalid(
+                declared.name, message, f"name every column of the primary key: {', '.join(declared.primary_key)}"
+            )
+        taken = [f.name for f in self._right_fields if f.name in left.names]
+        if taken:
+            message = f"both sides have a column {taken[0]}"
+            raise _invalid(declared.name, message, 'choose the table\'s with `columns`, or give `prefix="…"`')
+
+    def _check_instants(self) -> None:
+        declared, asked = self.right.declared, self.asked
+        if asked.how not in ("left", "inner"):
+            raise _invalid(declared.name, f"there is no how={asked.how!r}", 'give "left" or "inner"')
+        if asked.at is None and declared.valid_time is not None:
+            message = "a row holds from its valid time on, and `at` does not say which instant is asked for"
+            raise _invalid(declared.name, message, "name the left side's column of instants: `at=…`")
+        if asked.at is not None and declared.valid_time is None:
+            message = f"table {declared.name} declares no valid_time, so that nothing is valid at an instant"
+            fix = "declare [pipeline.tables.valid_time], or join without `at`"
+            raise StoreError("StoreValidTimeUndeclared", declared.name, message, fix)
+        if asked.available is not None and declared.available_time is None:
+            message = (
+                f"table {declared.name} declares no available_time, so that nothing is known of when it was available"
+            )
+            fix = "declare [pipeline.tables.available_time], or join without `available_as_of`"
+            raise StoreError("StoreAvailableTimeUndeclared", declared.name, message, fix)
+        if asked.at is None and asked.available is None:
+            fix = "give `available_as_of`, or `read` the table"
+            raise _invalid(declared.name, "no instant is given", fix)
+        if asked.within is not None and asked.at is None:
+            raise _invalid(declared.name, "`within` is a distance from `at`", "give `at` as well")
+        if asked.available is not None and declared.available_time and declared.available_time.adjustment is not None:
+            message = "its columns are adjusted by what was known at one bound, not at one for each row"
+            fix = "join without `available_as_of`, or read the table with `available_as_of`, one decision at a time"
+            raise _invalid(declared.name, message, fix)
+
+    def _check_key(self, name: str) -> None:
+        """A column is compared as the reader sees it, which is of use where equal values stay equal."""
+        declared, enforcement = self.right.declared, self.right.enforcement
+        mask = enforcement.masks.get(name)
+        if name not in self.right.table_schema.names or (mask is not None and mask.rule is MaskRule.DROP):
+            raise unknown_column(declared.name, name, enforcement.schema(self.right.table_schema).names)
+        if mask is not None and mask.rule is not MaskRule.HASH:
+            message = f"{name} is masked for this reader, so that its values cannot be told apart"
+            raise _invalid(declared.name, message, "read with a principal that is cleared for it")
+
+    def _left(self) -> Arrival:
+        return arrival(Target(self.right.declared.name, {}, masked=True), self.data)
+
+    @cached_property
+    def _right_fields(self) -> list[pa.Field]:
+        return [pa.field(f"{self.asked.prefix}{f.name}", f.type) for f in self.right.schema]
+
+    def _schema(self, left: pa.Schema) -> pa.Schema:
+        return pa.schema([*left, *self._right_fields])
+
+    def _batches(self, left: Arrival, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        rows = _Rows.of(self.right, self.asked)
+        for batch in left.batches:
+            found = self._found(batch, rows)
+            if self.asked.how == "inner":
+                there = np.flatnonzero(found.places != NONE)
+                batch, places = batch.take(pa.array(there)), found.places[there]
+            else:
+                places = found.places
+            taken = found.rows.take(pa.array(places, mask=places == NONE))
+            yield pa.RecordBatch.from_arrays([*batch.columns, *taken.columns], schema=schema)
+
+    def _found(self, batch: pa.RecordBatch, rows: _Rows) -> _Found:
+        """What the reader may see of the rows that are found, and its place for each row of `batch`."""
+        declared = self.right.declared
+        zone = declared.available_time.zone if declared.available_time else "UTC"
+        at = _instants(batch, self.asked.at, "UTC")
+        known = _instants(batch, self.asked.available, zone)
+        matches = rows.matches(rows.groups(batch), at, known, self.asked.within)
+        there = np.flatnonzero(matches != NONE)
+        taken = rows.table.take(pa.array(rows.order[matches[there]])).combine_chunks()
+        arrays = [_whole(column) for column in taken.columns]
+        shown = pa.RecordBatch.from_arrays([*arrays, pa.array(there)], names=[*taken.column_names, LEFT])
+        for step in self.right.showing((LEFT,)):
+            shown = step(shown)
+        places = np.full(batch.num_rows, NONE, dtype=np.int64)
+        places[shown.column(LEFT).to_numpy()] = np.arange(shown.num_rows)
+        return _Found(shown.select(list(self.right.schema.names)), places)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    rows: pa.RecordBatch
+    places: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A table's rows in the order of key, `from`, availability and landing; `order` is their place in `table`.
+
+    A *line* is what one row at most is found of: the vintages of one key and interval, or one row without a key.
+    `lines` has where each begins, and its end is where the next one does; `firsts` has the first line of each key.
+    `earliest` is, for each line, the first availability among those of its key up to it.
+    """
+
+    table: pa.Table
+    order: np.ndarray
+    keys: pl.DataFrame
+    by: tuple[tuple[str, str], ...]
+    from_: np.ndarray
+    to: np.ndarray
+    available: np.ndarray
+    lines: np.ndarray
+    firsts: np.ndarray
+    earliest: np.ndarray
+
+    @classmethod
+    def of(cls, read: Read, asked: Asof) -> _Rows:
+        """The rows that `read` admits, and what decides of them."""
+        declared = read.declared
+        valid, available = declared.valid_time, declared.available_column
+        to = valid.to if valid is not None and valid.to in read.table_schema.names else None
+        deciding = [theirs for _, theirs in asked.by]
+        deciding += [name for name in (valid.from_ if valid else None, to, available) if name is not None]
+        names = list(dict.fromkeys([*read.needed, *deciding]))
+        table = pa.Table.from_batches(read.admitted(names), pa.schema([read.stored.field(name) for name in names]))
+        bounded = asked.available is not None
+        frame = _keys(read, table, asked).with_columns(
+            _nanoseconds(table, valid.from_ if valid else None, instants.EARLIEST if valid is None else None).alias(
+                "from"
+            ),
+            _nanoseconds(table, to, instants.LATEST).alias("to"),
+            _nanoseconds(table, available, None if bounded else instants.EARLIEST).alias("available"),
+        )
+        key = [column for column in frame.columns if column.startswith("key")]
+        sorted_ = frame.with_row_index("order").drop_nulls([*key, "from", "available"])
+        sorted_ = sorted_.sort([*key, "from", "available", "order"])
+        sorted_ = sorted_.with_columns((pl.struct(key).rle_id() if key else pl.lit(0)).alias("group"))
+        line = ["group", "from"] if declared.primary_key else ["order"]
+        begins = sorted_.select(begins=pl.struct(line).rle_id().diff().fill_null(1) != 0).to_series().to_numpy()
+        lines = np.flatnonzero(begins)
+        by_line = (
+            sorted_[lines]
+            .with_row_index("line")
+            .with_columns(pl.col("available").cum_min().over("group").alias("earliest"))
+        )
+        groups = by_line.group_by("group", maintain_order=True).first()
+        column = sorted_.get_column
+        return cls(
+            table,
+            column("order").to_numpy().astype(np.int64),
+            groups.select(*key, "group"),
+            asked.by,
+            column("from").to_numpy(),
+            column("to").to_numpy(),
+            column("available").to_numpy(),
+            np.append(lines, sorted_.height),
+            np.append(groups.get_column("line").to_numpy().astype(np.int64), len(lines)),
+            by_line.get_column("earliest").to_numpy(),
+        )
+
+    def groups(self, batch: pa.RecordBatch) -> np.ndarray:
+        """The key of each row of `batch`, as the table's rows have them; `NONE` where none has it."""
+        if not self.by:
+            return np.full(batch.num_rows, 0 if len(self.firsts) > 1 else NONE)
+        types = {name: self.keys.schema[name] for name in self.keys.columns}
+        ours = {f"key{i}": batch.column(left) for i, (left, _) in enumerate(self.by)}
+        frame = pl.from_arrow(pa.table(ours))
+        assert isinstance(frame, pl.DataFrame)
+        cast = frame.with_columns(pl.col(name).cast(types[name], strict=False) for name in ours)
+        found = cast.join(self.keys, on=list(ours), how="left", maintain_order="left").get_column("group")
+        return found.cast(pl.Int64).fill_null(NONE).to_numpy()
+
+    def matches(self, groups: np.ndarray, at: np.ndarray, known: np.ndarray, within: int | None) -> np.ndarray:
+        """The place in `order` of the row found for each key and pair of instants, `NONE` where there is none."""
+        found = np.full(len(groups), NONE, dtype=np.int64)
+        rows = np.flatnonzero(groups != NONE)
+        begins = self.from_[self.lines[:-1]]
+        lowest = self.firsts[groups[rows]]
+        line = _last_at_most(begins, lowest, self.firsts[groups[rows] + 1], at[rows])
+        while len(rows):
+            line_at, line_known = at[rows], known[rows]
+            left = line >= lowest
+            left[left] &= self.earliest[line[left]] <= line_known[left]
+            if within is not None:
+                # Both are within 64 bits, their difference need not be.
+                left[left] &= begins[line[left]] >= np.maximum(line_at[left], instants.EARLIEST + within) - within
+            rows, line, lowest = rows[left], line[left], lowest[left]
+            line_at, line_known = line_at[left], line_known[left]
+            place = _last_at_most(self.available, self.lines[line], self.lines[line + 1], line_known)
+            holds = place >= self.lines[line]
+            ends = self.to[place[holds]]
+            holds[holds] &= (ends > line_at[holds]) | (ends == instants.LATEST)
+            found[rows[holds]] = place[holds]
+            rows, line, lowest = rows[~holds], line[~holds] - 1, lowest[~holds]
+        return found
+
+
+def _last_at_most(values: np.ndarray, low: np.ndarray, high: np.ndarray, limit: np.ndarray) -> np.ndarray:
+    """For each range `low` to `high` (exclusive) of ascending `values` the last place at or below `limit`; one below
+    `low` where there is none."""
+    low, high = low.copy(), high.copy()
+    while (open_ := low < high).any():
+        middle = (low + high) // 2
+        below = np.zeros(len(low), dtype=bool)
+        below[open_] = values[middle[open_]] <= limit[open_]
+        low = np.where(open_ & below, middle + 1, low)
+        high = np.where(open_ & ~below, middle, high)
+    return low - 1
+
+
+def _keys(read: Read, table: pa.Table, asked: Asof) -> pl.DataFrame:
+    """The columns that are compared, as the reader sees them."""
+    columns = {}
+    for i, (_, theirs) in enumerate(asked.by):
+        mask = read.enforcement.masks.get(theirs)
+        column = table.column(theirs).combine_chunks()
+        columns[f"key{i}"] = column if mask is None else read.enforcement.masked(_whole(column), mask)
+    if not columns:
+        return pl.DataFrame({"rows": np.zeros(table.num_rows, dtype=np.int8)})
+    frame = pl.from_arrow(pa.table(columns))
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _nanoseconds(table: pa.Table, name: str | None, otherwise: Instant | None) -> pl.Series:
+    """The instants of a column, `otherwise` for nulls and where there is no column."""
+    if name is None:
+        return pl.Series([otherwise], dtype=pl.Int64).new_from_index(0, table.num_rows)
+    series = pl.from_arrow(times.nanoseconds(_whole(table.column(name))))
+    assert isinstance(series, pl.Series)
+    return series if otherwise is None else series.fill_null(otherwise)
+
+
+def _instants(batch: pa.RecordBatch, name: str | None, zone: str) -> np.ndarray:
+    """The last instant within the bound that each row's value means: a date is its whole day in `zone`. A null is
+    before everything; without a column every instant is asked for."""
+    if name is None:
+        return np.full(batch.num_rows, instants.LATEST, dtype=np.int64)
+    column = batch.column(name)
+    if pa.types.is_date(column.type):
+        coded = column.cast(pa.date32()).dictionary_encode()
+        days = pa.array(
+            [None if d is None else instants.bound(d, zone).last for d in coded.dictionary.to_pylist()], pa.int64()
+        )
+        nanoseconds = days.take(coded.indices)
+    else:
+        unit = column.type.unit if column.type.unit in times.PER_UNIT else "ms"
+        nanoseconds = times.nanoseconds(column.cast(pa.timestamp(unit, column.type.tz)))
+    values: np.ndarray = nanoseconds.fill_null(instants.EARLIEST - 1).to_numpy(zero_copy_only=False)
+    return values
+
+
+def _column(table: str, left: pa.Schema, name: str) -> pa.Field:
+    if name not in left.names:
+        fix = f"use one of {', '.join(left.names)}"
+        raise StoreError("StoreColumnUnknown", table, f"the rows joined with table {table} have no column {name}", fix)
+    return left.field(name)
+
+
+def _check_instant(table: str, name: str, type_: pa.DataType) -> None:
+    if not (pa.types.is_timestamp(type_) or pa.types.is_date(type_)):
+        message = f"table {table}: {name} holds no instants, but {type_}"
+        raise StoreError("StoreBoundInvalid", table, message, "give a column of timestamps, or of dates")
+
+
+def _invalid(table: str, why: str, fix: str) -> StoreError:
+    return StoreError("StoreJoinInvalid", table, f"table {table}: {why}", fix)
+
+
+def open_join(data: Any, right: Read, asked: Asof) -> AsofRead:
+    """The join, checked before its first row; without `columns` those of the table that are not compared."""
+    if right.statement.columns is None:
+        compared = {theirs for _, theirs in asked.by}
+        shown = [name for name in right.schema.names if name not in compared]
+        right = right.select(shown) if shown else right
+    joined = AsofRead(data, right, asked)
+    joined.check()
+    return joined
+
+
+def pairs(
+    declared: TableDeclaration, by: Mapping[str, str] | Sequence[str] | str | None
+) -> tuple[tuple[str, str], ...]:
+    """`by` as pairs of a left column and one of the table: the primary key where nothing is said."""
+    match by:
+        case None:
+            return tuple((name, name) for name in declared.primary_key)
+        case str():
+            return ((by, by),)
+        case Mapping():
+            return tuple(by.items())
+        case _:
+            return tuple((name, name) for name in by)
+
+
+def duration(table: str, text: str) -> int:
+    """Nanoseconds of `within`. StoreJoinInvalid for what is no duration."""
+    try:
+        return instants.duration(text)
+    except ValueError as cause:
+        raise _invalid(table, f"within: {cause}", "write it as 7d, 36h or 90m") from None
