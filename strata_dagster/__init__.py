@@ -13,6 +13,7 @@ from .assets import strata_assets
 from .component import StrataProjectComponent
 from .contract_assets import strata_contract_assets
 from .contract_sensor import strata_contract_sensor
+from .guard import guard
 from .io_manager import StrataIOManager
 from .project import StrataProject
 from .promotion import strata_promotion_job
@@ -27,6 +28,7 @@ __all__ = [
     "StrataProjectComponent",
     "StrataResource",
     "StrataRunConfig",
+    "guard",
     "observable_sources",
     "strata_assets",
     "strata_contract_assets",

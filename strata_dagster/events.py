@@ -112,6 +112,11 @@ def _pin_table(report: PinReport | None) -> str:
     return report.markdown() if report is not None and report.rules else NO_CONTRACT
 
 
+def offenders(report: PinReport | None) -> dict[str, int]:
+    """The rows that break each promise, under keys that stay the same from run to run, so that Dagster draws them."""
+    return {f"offenders/{r.field} {r.rule.value}": r.offenders for r in (report.rules if report else ()) if r.counted}
+
+
 def _statistics(compiled: CompiledProject, artifact: Artifact) -> str:
     hidden = hidden_columns(compiled)[artifact.manifest.table]
 
@@ -136,6 +141,7 @@ def passed(key: AssetKey, status: Status, artifact: Artifact, version: Environme
         {
             "write_pin": MetadataValue.md(_pin_table(report)),
             "rows": artifact.manifest.rows,
+            **offenders(report),
             "published": True,
             "live_version": str(version.number),
         },
@@ -162,6 +168,7 @@ def unpublished(
             rows = result.pin.rows if result.pin else None
             metadata |= {"write_pin": MetadataValue.md(_violation(workspace, result, stays))}
             metadata |= {} if rows is None else {"rows": rows}
+            metadata |= offenders(result.pin)
             return _check(key, False, f"{_counted(result.violations)}: not published; {stays}", metadata)
         case Status.FAILED:
             metadata |= {"findings": MetadataValue.md(list_of(result.diagnostics))}

@@ -16,6 +16,7 @@ from dagster import (
     TableSchema,
 )
 
+from strata_core.contract_engine.covering import CoveredColumn
 from strata_core.diagnostics import Span
 from strata_core.diagnostics.markdown import markdown_cell
 from strata_core.planning.outline import ColumnOutline
@@ -36,6 +37,24 @@ def _column(column: ColumnOutline) -> TableColumn:
         _described(column),
         TableColumnConstraints(nullable=column.nullable, unique=column.unique, other=other),
         tags={"classification": column.classification} if column.classification else {},
+    )
+
+
+def table_schema_of(columns: Iterable[CoveredColumn]) -> TableSchema:
+    """The columns of a product contract: types as it spells them."""
+    return TableSchema(
+        columns=[
+            TableColumn(
+                c.name,
+                c.type or "unknown",
+                c.description,
+                TableColumnConstraints(
+                    nullable=c.nullable, unique=c.unique, other=["primary key"] if c.primary_key else []
+                ),
+                tags={"classification": c.classification} if c.classification else {},
+            )
+            for c in columns
+        ]
     )
 
 

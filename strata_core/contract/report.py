@@ -64,6 +64,11 @@ class RuleResult:
         return self.fact.rule
 
     @property
+    def counted(self) -> bool:
+        """Whether rows were asked, so that `offenders` is a number of rows that were found and not an absence."""
+        return self.rule not in (Rule.TYPE, Rule.CLOSED) and self.status is not Status.SKIPPED
+
+    @property
     def holds(self) -> bool:
         """Whether the promise is known to be kept."""
         return self.status in (Status.PROVEN, Status.CHECKED)

@@ -19,7 +19,6 @@ from ..contract.report import PinReport
 from ..diagnostics import Diagnostic, Span, StrataError
 from ..engines.protocol import Engine, TableInput
 from ..frozen import dataclass, replace
-from ..planning.environments import not_published
 from ..planning.faults import relative
 from ..planning.guarding import (
     Kept,
@@ -39,11 +38,10 @@ from ..store.environments import EnvironmentVersion, Pointer
 from ..store.store import Store
 from .authored import Asset, DbtTest, Test
 from .covering import Covered, covered_by, named_cover, store_name
-from .execution.run import asset_rows, run_tests
-from .observe import SeenTest, seen_in_files
+from .execution.latest import latest_results, of_dbt
+from .execution.run import asset_rows
+from .observe import SeenTest
 from .pipeline import Checked, examine, open_setting
-
-WITHHELD = "dbt's words are not shown, for they may name values of classified columns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +160,13 @@ def judge(
     table: TableInput,
     place: str,
     *,
-    seen: Mapping[str, SeenTest] = MappingProxyType({}),
+    seen: Mapping[str, SeenTest] | None = None,
     keeping: bool = True,
 ) -> Verdict:
     """The verdict on the rows of `table`; nothing is raised for what is wrong with them.
 
-    `seen` has results of dbt's tests by unique id and name, newer than those in dbt's files. Without `keeping` nothing
-    is put into the store.
+    `seen` has the results of dbt's tests by name where dbt makes the rows now, for those in its files are of others.
+    Without `keeping` nothing is put into the store.
     """
     started = time.perf_counter()
     verdict = Verdict(promise, place, guard.base.models.get(promise.name))
@@ -179,7 +177,9 @@ def judge(
     return replace(verdict, seconds=time.perf_counter() - started)
 
 
-def _judged(guard: Guard, verdict: Verdict, table: TableInput, seen: Mapping[str, SeenTest], keeping: bool) -> Verdict:
+def _judged(
+    guard: Guard, verdict: Verdict, table: TableInput, seen: Mapping[str, SeenTest] | None, keeping: bool
+) -> Verdict:
     promise = verdict.promise
     require_free(promise.name, outline(guard.project).models, guard.store, guard.base)
     before = stamps_of(table)
@@ -205,34 +205,29 @@ def _told(diagnostic: Diagnostic, guard: Guard, promise: Promise) -> Diagnostic:
 
 
 def results_of(
-    guard: Guard, promise: Promise, seen: Mapping[str, SeenTest], rows: TableInput | None
+    guard: Guard, promise: Promise, seen: Mapping[str, SeenTest] | None, rows: TableInput | None
 ) -> tuple[SeenTest, ...]:
     """The tests about a table, in the order of its contract: asked of `rows`, or of what is there now; of dbt's tests
-    what they last gave."""
+    what they last gave (`seen`, else dbt's files)."""
     if promise.covered is None or not promise.tests:
         return ()
     product = promise.covered.product
     given = {} if rows is None else {(product, promise.covered.asset): rows}
     only = {(product, t.id) for t in promise.tests}
-    found = run_tests(guard.checked, guard.tables, guard.now, {product}, only=only, rows=given)
-    by_id = {t.test: t for t in found.tests}
-    return tuple(
-        of_dbt(guard, promise, test, seen) if isinstance(test, DbtTest) else by_id[test.id] for test in promise.tests
-    )
+    found = latest_results(guard.checked, guard.tables, guard.now, only, rows=given, seen=seen)
+    return tuple(found[product, test.id] for test in promise.tests)
 
 
-def of_dbt(guard: Guard, promise: Promise, test: DbtTest, seen: Mapping[str, SeenTest]) -> SeenTest:
-    """What a test of dbt's last gave, under its name in the contract."""
-    assert promise.covered is not None, "a Strata contract has no tests"
-    product = promise.covered.product
-    nodes = {t.unique_id: t.name for file in guard.checked.parsed.files for t in file.tests}
-    name = nodes.get(test.ref, test.ref)
-    in_files = {t.test: t for t in seen_in_files(guard.checked.parsed).tests if t.product is None}
-    found = seen.get(name) or in_files.get(name)
-    if found is None:
-        return SeenTest(product, test.id, "not_run", message="dbt has not run it")
-    message = WITHHELD if found.message and promise.table.hidden else found.message
-    return replace(found, product=product, test=test.id, message=message)
+def with_dbt(guard: Guard, verdict: Verdict, seen: Mapping[str, SeenTest]) -> Verdict:
+    """`verdict` with what dbt's tests gave on the same rows, which it runs after it made them."""
+    covered = verdict.promise.covered
+    if covered is None:
+        return verdict
+    contract = guard.checked.collated.by_id[covered.product].contract
+    of_dbts = {t.id: of_dbt(guard.checked, contract, t, seen) for t in verdict.promise.tests if isinstance(t, DbtTest)}
+    tests = tuple(of_dbts.get(t.test, t) for t in verdict.tests)
+    kept = None if blocking_failures(verdict.promise, tests) else verdict.kept
+    return replace(verdict, tests=tests, kept=kept)
 
 
 def blocking_failures(promise: Promise, tests: Iterable[SeenTest]) -> tuple[Diagnostic, ...]:
@@ -275,8 +270,3 @@ def promote(
         return Promotion(guard.base, frozenset())
     version = publish(guard.store, guard.environment, guard.base, kept, message=message, tags=tags)
     return Promotion(version, frozenset(kept))
-
-
-def nothing_live(name: str, environment: str) -> Diagnostic:
-    """E095 of a guarded table of which nothing was ever kept."""
-    return replace(not_published(name, environment), fix="guard it: rows that keep its contract become live")

@@ -28,7 +28,13 @@ def preview(store: Store, artifact: Artifact, project: CompiledProject, most: in
     model = project.models[artifact.manifest.table]
     stored = {f.name for f in artifact.manifest.schema}
     columns = tuple(n for n in model.relation.schema.names if n in stored)
-    hidden = hidden_columns(project)[model.name]
+    return first_rows(store, artifact, columns, hidden_columns(project)[model.name], most)
+
+
+def first_rows(
+    store: Store, artifact: Artifact, columns: tuple[str, ...], hidden: Set[str], most: int = PREVIEW_ROWS
+) -> Preview:
+    """The first `most` rows of an artifact, without the values of `hidden` columns."""
     with store.reader(artifact, columns) as reader:
         rows = tuple(islice((row for batch in reader for row in batch.slice(0, most).to_pylist()), most))
     return Preview(columns, tuple(tuple(MASKED if n in hidden else shown(row[n]) for n in columns) for row in rows))

@@ -1,0 +1,45 @@
+"""Values that Python assets return, as tables: Arrow, polars and pandas."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:  # loaded where an asset returned one of theirs
+    import pyarrow as pa
+
+
+class Frame(NamedTuple):
+    """A table, and the value to pass on in the place of the one it was made of.
+
+    A stream can be read once and a lazy frame may be computed otherwise a second time, so both are passed on as what
+    was looked at.
+    """
+
+    table: pa.Table
+    value: Any
+
+
+def frame_of(value: object) -> Frame | None:
+    """The table that `value` is; None for what is no table."""
+    polars, pandas = sys.modules.get("polars"), sys.modules.get("pandas")
+    if polars is not None and isinstance(value, polars.LazyFrame):
+        collected = value.collect()
+        return Frame(collected.to_arrow(), collected.lazy())
+    if polars is not None and isinstance(value, polars.DataFrame):
+        return Frame(value.to_arrow(), value)
+    if pandas is not None and isinstance(value, pandas.DataFrame):
+        import pyarrow as pa
+
+        return Frame(pa.Table.from_pandas(value, preserve_index=False).replace_schema_metadata(None), value)
+    arrow = sys.modules.get("pyarrow")
+    if arrow is None:
+        return None
+    if isinstance(value, arrow.Table):
+        return Frame(value, value)
+    if isinstance(value, arrow.RecordBatch):
+        return Frame(arrow.Table.from_batches([value]), value)
+    if isinstance(value, arrow.RecordBatchReader):
+        table = value.read_all()
+        return Frame(table, table.to_reader())
+    return None
