@@ -81,6 +81,8 @@ class StrataApplication:
         for name, key in selection.sources.items():
             if name in workspace.sources:
                 yield events.observation(key, workspace.sources[name])
+        if lints := (work if isinstance(work, Plan) else work.plan).lints:
+            self.context.log.warning(findings(lints, project))
         failure = yield from self._carried_out(workspace, selection, work)
         if broken:
             self.context.log.error(findings(broken, project))

@@ -62,6 +62,8 @@ def apply_command(
         if plan.conflicts:
             tell(plan.conflicts, project.line_source, format_)
             return FINDINGS
+        if plan.lints and format_ != "json":
+            shown.say(rendered(plan.lints, project.line_source, err=True))
         publish = project.config.environment(environment).publish
         events = apply_plan(
             workspace,

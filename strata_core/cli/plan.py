@@ -12,7 +12,7 @@ import click
 from ..diagnostics.listing import listed
 from ..planning.plan import Plan
 from ..planning.project import Project, compile_sound
-from .exits import FINDINGS, exit_code
+from .exits import CLEAN, FINDINGS, exit_code
 from .progress import Progress
 from .report import (
     colored,
@@ -72,12 +72,11 @@ def plan_command(
     else:
         for line in lines(plan, forecasts):
             click.echo(line, color=colored())
-    lints = workspace.lints({name for planned in plan.models for name in planned.inputs})
-    if found := [*missing, *plan.conflicts, *lints]:
+    if found := [*missing, *plan.conflicts, *plan.lints]:
         tell(found, project.line_source)
     if missing:
         return exit_code(missing)
-    return FINDINGS if plan.conflicts else exit_code(lints)
+    return FINDINGS if plan.conflicts else CLEAN
 
 
 def as_json(plan: Plan, forecasts: Mapping[str, Forecast]) -> dict[str, object]:
@@ -86,6 +85,7 @@ def as_json(plan: Plan, forecasts: Mapping[str, Forecast]) -> dict[str, object]:
         "environment": plan.environment,
         "version": plan.base.number,
         "removed": list(plan.removed),
+        "lints": [{"code": d.code, "message": d.message} for d in plan.lints],
         "conflicts": [{"code": d.code, "message": d.message, "notes": list(d.notes)} for d in plan.conflicts],
         "approved": [{"table": a.table, "change": a.change, "by": a.by} for a in plan.approved],
         "models": [

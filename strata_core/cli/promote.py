@@ -54,6 +54,8 @@ def promote_command(
     if promotion.plan.conflicts:
         tell(promotion.plan.conflicts, project.line_source, format_)
         return FINDINGS
+    if promotion.plan.lints and format_ == "text":
+        tell(promotion.plan.lints, project.line_source)
     version = promotion.plan.base
     if not dry_run:
         events = announced(promote(workspace, promotion), workspace, promotion.plan, partial(click.echo, err=True))

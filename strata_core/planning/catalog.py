@@ -8,14 +8,14 @@ project's models need of the tables of others, and where each column comes from,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from ..analysis.compiled import CompiledProject
+from ..analysis.compiled import CompiledModel, CompiledProject
 from ..contract.encoding import contract_from_json, contract_to_json
 from ..contract.model import TableContract
 from ..contract.published import published_contract
-from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics import Diagnostic, Severity, StrataError
 from ..frozen import dataclass, field, replace
 from ..lineage.encoding import table_from_json, table_to_json
 from ..lineage.tables import Table, TableKind, project_tables
@@ -156,6 +156,31 @@ def removed_tables(
     known = compiled.models.keys() | compiled.broken
     gone = (t for t in (own.tables if own else ()) if t in version.models and t not in known)
     return tuple(sorted(t for t in gone if not _taken(t, project, catalog, version)))
+
+
+def taken_over(
+    project: str, models: Iterable[CompiledModel], catalog: Catalog, version: EnvironmentVersion
+) -> Iterator[Diagnostic]:
+    """W017 for each of `models`, which `project` is about to publish, that is live as another project published it."""
+    for model in models:
+        live = version.models.get(model.name)
+        if live is None or live.fingerprint == _registered_print(catalog, project, model.name):
+            continue
+        for name in sorted(catalog.keys() - {project}):
+            if live.fingerprint == _registered_print(catalog, name, model.name):
+                yield Diagnostic(
+                    "W017",
+                    f"`{model.name}` is live as the project `{name}` published it, and would be this project's",
+                    model.name_span,
+                    Severity.WARNING,
+                    fix=f"name the model otherwise, or take `{model.name}` out of `{name}`: "
+                    "else each takes it over in turn",
+                )
+
+
+def _registered_print(catalog: Catalog, project: str, table: str) -> str | None:
+    own = catalog.get(project)
+    return own.tables[table].fingerprint if own is not None and table in own.tables else None
 
 
 def _taken(table: str, project: str, catalog: Catalog, version: EnvironmentVersion) -> bool:

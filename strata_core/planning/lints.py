@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LINTS = tuple(code for code in CODES if code.startswith("W"))
 SEVERITIES = ("off", "warning", "error")
 IN_VAIN = "W090"
-OF_PLAN = frozenset({"W016"})
+OF_PLAN = frozenset({"W016", "W017"})
 """Lints that are told by the plan, which has the store at hand: a check cannot know that nothing is to be allowed."""
 
 _MENTION = re.compile(rb"strata:\s*allow")

@@ -106,8 +106,8 @@ class Plan:
     """The models looked at, in topological order, against version `base` of an environment.
 
     `removed` names what is published of this project and is no model of it any more. `conflicts` says what publishing
-    would break of other projects, as the `catalog` has them: then nothing is applied. `approved` are changes that pass
-    although they do.
+    would break of other projects, as the `catalog` has them, and which lints are errors here: then nothing is applied.
+    `lints` are the others that only a plan can tell. `approved` are changes that pass although they break.
     """
 
     environment: str
@@ -115,6 +115,7 @@ class Plan:
     models: tuple[PlannedModel, ...]
     removed: tuple[str, ...] = ()
     conflicts: tuple[Diagnostic, ...] = ()
+    lints: tuple[Diagnostic, ...] = ()
     approved: tuple[Approved, ...] = ()
     catalog: Catalog = field(default_factory=dict, repr=False)
 

@@ -76,8 +76,9 @@ def plan_promotion(
         *_unsound(workspace, source, changed),
         *_unlike(workspace, source, there, base, changed),
     )
-    plan = Plan(target, base, planned, removed, (*unfit, *breaks.diagnostics), breaks.approved, catalog)
-    return Promotion(source, there, plan)
+    conflicts = (*unfit, *breaks.diagnostics)
+    plan = Plan(target, base, planned, removed, conflicts, approved=breaks.approved, catalog=catalog)
+    return Promotion(source, there, workspace.linted(plan))
 
 
 def promote(

@@ -7,11 +7,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledProject
-from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics import Severity, StrataError
 from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion
 from ..store.store import Store
-from .catalog import Approved, read_catalog, register, removed_tables
+from .catalog import Approved, read_catalog, register, removed_tables, taken_over
 from .clocked_tables import unbounded_reads
 from .consumers import Breaks, breaking_changes, judged
 from .fingerprints import kept_fingerprints
@@ -79,13 +79,22 @@ class Workspace:
         publishing = {*removed, *(m.name for m in plan.stale)}
         breaking = breaking_changes(name, self.compiled, prints, catalog, publishing)
         breaks = judged(name, breaking, approvals(), self.compiled) if breaking else Breaks((), ())
-        return replace(plan, removed=removed, conflicts=breaks.diagnostics, approved=breaks.approved, catalog=catalog)
+        plan = replace(plan, removed=removed, conflicts=breaks.diagnostics, approved=breaks.approved, catalog=catalog)
+        return self.linted(plan)
 
-    def lints(self, names: Collection[str]) -> tuple[Diagnostic, ...]:
-        """The lints that only a plan can tell (W016), of the sources `names`, as the project wants them."""
-        clocked = {name: c for name, s in self.sources.items() if name in names and (c := s.clocked) is not None}
-        found = unbounded_reads(self.compiled.sources, clocked)
-        return ruled_of_plan(found, self.project.files, self.project.config.lint)
+    def linted(self, plan: Plan) -> Plan:
+        """`plan` with the lints that only a plan can tell (W016, W017), as the project wants them."""
+        read = {name for planned in plan.models for name in planned.inputs}
+        clocked = {name: c for name, s in self.sources.items() if name in read and (c := s.clocked) is not None}
+        stale = [self.compiled.models[planned.name] for planned in plan.stale]
+        found = (
+            *unbounded_reads(self.compiled.sources, clocked),
+            *taken_over(self.project.config.name, stale, plan.catalog, plan.base),
+        )
+        lints = ruled_of_plan(found, self.project.files, self.project.config.lint)
+        refused = tuple(lint for lint in lints if lint.severity is Severity.ERROR)
+        told = tuple(lint for lint in lints if lint.severity is not Severity.ERROR)
+        return replace(plan, conflicts=(*plan.conflicts, *refused), lints=told)
 
     def register(self, version: EnvironmentVersion, plan: Plan) -> None:
         """Keep in the catalog what the project has in `version`, and the approvals that `plan` rested on."""

@@ -18,7 +18,7 @@ from strata_core.planning.project import SourceText
 INDEX = Path(__file__).parents[2] / "docs" / "diagnostics.md"
 PAGES = {code: read_page(code) for code in CODES}
 OF_TEXT = [code for code, page in PAGES.items() if page.program("Wrong")]
-NOT_OF_TEXT = {"W016", "W030", "E002", "E015", "E066", "E073"}
+NOT_OF_TEXT = {"W016", "W017", "W030", "E002", "E015", "E066", "E073"}
 """Raised by a plan, for bytes, for a contract in a document, by an engine, and for `strata.toml`."""
 
 
