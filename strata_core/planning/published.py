@@ -23,6 +23,8 @@ from .provenance import hidden_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..store.published import Published
+
 
 @dataclass(frozen=True, slots=True)
 class PublishedRows:
@@ -36,6 +38,19 @@ class PublishedRows:
     hidden: tuple[str, ...]
     total: int
     reader: pa.RecordBatchReader
+
+
+def live_then(project: Project, compiled: CompiledProject, model: str, environment: str, as_of: str) -> Published:
+    """The version of `environment` that was live as of an instant, and the artifact that it had of `model`. Raises
+    `StrataError` E027 and E095 as `published_rows`, and E096 as `Store.published`."""
+    try:
+        published_environment(project, environment)
+        return Store.open(project.store_root, create=False).published(model, environment, as_of=as_of)
+    except StrataError as error:
+        known = model in compiled.models or model in compiled.broken
+        if known or any(d.code != "E095" for d in error.diagnostics):
+            raise
+        raise StrataError(unknown_model(model, compiled)) from None
 
 
 def published_rows(

@@ -35,20 +35,23 @@ def published_table(
         fix = f"write `from {name}` and drop the source `{source.name}`"
         raise StrataError(Diagnostic("E030", f"`{name}` is a model of this project, which needs no source", fix=fix))
     store = Store(project.store_root)
+    bounds = bounds_of(resource)
+    others = [bound for bound in bounds if bound != "as_of" and (bound, bounds[bound]) != ("vintage", "all")]
+    as_of = bounds.get("as_of")
     version = store.environment(environment).head()
-    pointer = version.models.get(name)
-    if pointer is None:
+    if as_of is None and name not in version.models:
         fix = f'publish it first, or say in which file the rows are: `source {source.name}(parquet: "…")`'
         message = f"no table `{name}` is published in `{environment}`"
         known = (*version.models, *store.tables.names())
         raise StrataError(Diagnostic("E030", message, fix=did_you_mean(name, known, fix)))
-    if bounds := bounds_of(resource):
-        message = f"`{name}` is the published output of a model, which has no clocks to be asked `{next(iter(bounds))}`"
-        fix = f"drop {', '.join(f'`{bound}:`' for bound in bounds)}"
+    if others:
+        message = f"`{name}` is the published output of a model, which has no clock to be asked `{others[0]}`"
+        fix = f"drop {', '.join(f'`{bound}:`' for bound in others)}; `as_of:` reads what was live then"
         raise StrataError(Diagnostic("E030", message, fix=fix))
-    artifact = store.artifact(name, pointer)
-    columns = artifact.manifest.columns
-    history = list(registered_history(store, environment, name))
+    found = store.published(name, environment, as_of=as_of)
+    artifact, columns = found.artifact, found.artifact.manifest.columns
+    registered = registered_history(store, environment, name)
+    history = [table for table in registered if as_of is None or table.version <= found.version.number]
     moved = [d for field in source.contract.fields if (d := _moved(field, name, history, columns)) is not None]
     if moved:
         raise StrataError(*moved)

@@ -75,6 +75,15 @@ class Environment:
             raise StrataError(Diagnostic("E095", message, fix=known))
         return self._version(number)
 
+    def as_of(self, at: Instant) -> EnvironmentVersion:
+        """The newest version that was committed at or before `at`; `EMPTY` before the first. Versions are looked at by
+        bisection."""
+        low, high = 0, self.log.head()
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self.log.read(middle).at <= at else (low, middle - 1)
+        return self._version(low)
+
     def history(self) -> Iterator[EnvironmentVersion]:
         """All versions, newest first, read one by one."""
         return (self._version(number) for number in range(self.log.head(), 0, -1))

@@ -34,6 +34,9 @@ from .tables import Table, Tables
 if TYPE_CHECKING:  # pyarrow takes 0.2 s to import, and plan, history and rollback touch no rows
     import pyarrow as pa
 
+    from ..instants import Literal
+    from .published import Published
+
 ARTIFACT = "artifact"
 """The manifest kind of a model's output."""
 
@@ -142,6 +145,16 @@ class Store:
             return found
         why = "is missing" if found is None else f"has the digest {found.manifest.digest}"
         raise StrataError(_gone(table, pointer, why))
+
+    def published(self, model: str, environment: str, *, as_of: Literal | None = None) -> Published:
+        """The artifact of `model` that is live in `environment`, or was as of an instant.
+
+        Errors: E095 where it was never published there, E094 where what is live is gone; StoreBoundInvalid, and
+        StoreAsOfUnretained before the first publication and for what was collected since.
+        """
+        from .published import published
+
+        return published(self, model, environment, as_of)
 
     def reader(self, artifact: Artifact, columns: Sequence[str] | None = None) -> pa.RecordBatchReader:
         """The rows of `artifact`, streamed in order. Errors as `reader.read_parts`."""

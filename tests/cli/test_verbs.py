@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 
@@ -130,6 +131,28 @@ def test_show(cli):
         "country  total\nES       15.25\nMX        2.50\n",
         "2 rows\n",
     )
+
+
+def test_show_what_was_live_as_of_an_instant(cli):
+    cli("apply")
+    first = json.loads(cli("history", "--format", "json").out)[0]["at"]
+    cli.write("sales.csv", "id,country,amount\n1,ES,7.00\n")
+    cli("apply")
+    shown = cli("show", "paid", "--as-of", first, "--format", "csv")
+    assert shown.code == 0
+    assert "7.00" not in shown.out
+    bounds, live = shown.err.splitlines()
+    assert json.loads(bounds.removeprefix("bounds: ")) == {"as_of": first, "inclusive": True}
+    assert live.startswith(f"version 1, live since {first}, artifact ")
+    assert "7.00" in cli("show", "paid", "--as-of", "2199-01-01", "--format", "csv").out
+    before = cli("show", "paid", "--as-of", "2001-01-01")
+    assert before.code == 2
+    assert "error[E096]: StoreAsOfUnretained: paid in prod: nothing of it was published yet" in before.err + before.out
+    assert f"ask for {first} or later" in before.err + before.out
+    assert "'soon' is no instant" in cli("show", "paid", "--as-of", "soon").err
+    assert "E027" in cli("show", "payed", "--as-of", first).err
+    both = cli("show", "paid", "--as-of", first, "--version", "1")
+    assert "give one of them" in both.err
 
 
 def test_show_as_csv_and_json(cli):

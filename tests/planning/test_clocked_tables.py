@@ -357,16 +357,41 @@ def test_a_name_that_is_a_model_and_a_declared_table_is_refused(eco: Shop) -> No
     assert refused(eco) == ("E030", told, "give one of the two another name")
 
 
-def test_a_published_model_has_no_clocks_to_ask(eco: Shop) -> None:
-    eco.apply()
+def other_project(eco: Shop, clause: str) -> Shop:
+    """Another project of the same store, which reads the published model `known` within a bound."""
     other = Shop(eco.root / "other")
     other.write("strata.toml", '[project]\nname = "other"\n[store]\nroot = "../.strata/store"\n')
-    text = (
-        (READER % ', as_of: "2014-06-01"').replace('store: "gdp"', 'store: "known"').replace("model known", "model k")
-    )
+    text = (READER % clause).replace('store: "gdp"', 'store: "known"').replace("model known", "model k")
     other.write("models/known.strata", text)
-    told = "source `gdp`: `known` is the published output of a model, which has no clocks to be asked `as_of`"
-    assert refused(other) == ("E030", told, "drop `as_of:`")
+    return other
+
+
+def test_a_published_model_is_asked_for_nothing_but_what_was_live_then(eco: Shop) -> None:
+    eco.apply()
+    told = "source `gdp`: `known` is the published output of a model, which has no clock to be asked `available_as_of`"
+    refusal = ("E030", told, "drop `available_as_of:`; `as_of:` reads what was live then")
+    assert refused(other_project(eco, ', as_of: "2030-01-01", available_as_of: "2014-06-01"')) == refusal
+
+
+def test_as_of_reads_the_artifact_of_another_project_that_was_live_then(eco: Shop) -> None:
+    assert bounded(eco, ', available_as_of: "2014-06-01"').statuses() == {"known": "computed"}
+    then = Store(eco.root / ".strata/store").environment("prod").head().at
+    assert bounded(eco, "").statuses() == {"known": "computed"}
+    first = other_project(eco, f', as_of: "{spell(then)}"')
+    assert first.statuses() == {"k": "computed"}
+    assert [row["value"] for row in first.rows("k")] == [17101.3]
+    table(eco).land(vintages((17000.0, "2014-07-30")))
+    assert eco.statuses() == {"known": "computed"}
+    assert first.statuses() == {"k": "fresh"}
+    now = other_project(eco, ", vintage: all")
+    assert now.statuses() == {"k": "computed"}
+    assert [row["value"] for row in now.rows("k")] == [17000.0]
+    code, message, fix = refused(other_project(eco, ', as_of: "2001-01-01"'))
+    assert (code, message) == (
+        "E096",
+        "source `gdp`: StoreAsOfUnretained: known in prod: nothing of it was published yet",
+    )
+    assert fix == f"ask for {spell(then)} or later, the oldest instant that is answered"
 
 
 def test_columns_that_the_table_has_not_or_of_another_type_are_found_by_the_plan(eco: Shop) -> None:
