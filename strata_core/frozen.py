@@ -4,6 +4,10 @@ A compiler has some two hundred kinds of values. The standard library writes, co
 methods for each, which takes longer than to check a small project. Here a kind shares the code of its methods with
 all others of its size. Meaning, type checking and reflection (`fields`, `is_dataclass`, `asdict`) are those of the
 standard library; only what this package uses is there: frozen values, `slots`, `order`, `eq`, `init`.
+
+That a value is frozen is what the type checker holds: no assignment passes it. It is not held a second time while the
+program runs, since values whose assignments are watched take twice as long to make, and to make values is a sixth of
+what a check does.
 """
 
 from __future__ import annotations
@@ -43,10 +47,16 @@ else:
     def replace(value, /, **changes):
         """As `dataclasses.replace`."""
         cls = value.__class__
-        arguments = [changes.pop(name) if name in changes else getattr(value, name) for name in cls.__match_args__]
-        if changes:
-            raise TypeError(f"{cls.__name__} has no field {', '.join(changes)} to replace")
-        return cls(*arguments)
+        names = cls.__match_args__
+        arguments = dict(zip(names, _arguments(cls)(value), strict=True)) | changes
+        if len(arguments) > len(names):
+            raise TypeError(f"{cls.__name__} has no field {', '.join({*changes}.difference(names))} to replace")
+        return cls(*arguments.values())
+
+    @cache
+    def _arguments(cls):
+        """Gives what a value of `cls` was made of, in the order of `__init__`."""
+        return _getter(cls.__match_args__)
 
     def _made(cls, slots, order, eq, init):
         own = _own_fields(cls)
@@ -73,8 +83,6 @@ else:
             init=init, repr=True, eq=eq, order=order, unsafe_hash=False, frozen=True
         )
         attributes.setdefault("__repr__", _repr)
-        attributes["__setattr__"] = _setattr
-        attributes["__delattr__"] = _delattr
         if eq:
             compared = tuple(f.name for f in fields if f.compare)
             get = _getter(compared)
@@ -89,7 +97,7 @@ else:
         made = type(cls)(cls.__name__, cls.__bases__, attributes)
         made.__qualname__ = qualified
         if init and "__init__" not in cls.__dict__:
-            made.__init__ = _init(made, fields, slots)
+            made.__init__ = _init(made, fields)
         return made
 
     def _own_fields(cls):
@@ -101,16 +109,16 @@ else:
             found.append(one)
         return found
 
-    def _init(cls, fields, slots):
+    def _init(cls, fields):
         """`__init__`: the code that all kinds of this size share, with this kind's names."""
         given = [f for f in fields if f.init]
-        setters = [_slot(cls, f.name).__set__ if slots else _setter(f.name) for f in given]
         made = [f for f in fields if f.default_factory is not _MISSING]
         checked = hasattr(cls, "__post_init__")
         code = _init_code(len(given), tuple(given.index(f) for f in made if f.init), checked)
         names = tuple(f.name for f in given)
-        function_globals = {f"set{i}": setter for i, setter in enumerate(setters)}
-        function_globals |= {f"make{given.index(f)}": f.default_factory for f in made if f.init}
+        own = {f"own{i}": name for i, name in enumerate(names)}
+        code = code.replace(co_varnames=("self", *names), co_names=tuple(own.get(n, n) for n in code.co_names))
+        function_globals = {f"make{given.index(f)}": f.default_factory for f in made if f.init}
         function_globals["missing"] = _MISSING
         defaults = tuple(
             _MISSING if f.default_factory is not _MISSING else f.default
@@ -118,7 +126,7 @@ else:
             if f.default is not _MISSING or f.default_factory is not _MISSING
         )
         later = [f for f in made if not f.init]
-        function = FunctionType(code.replace(co_varnames=("self", *names)), function_globals, "__init__", defaults)
+        function = FunctionType(code, function_globals, "__init__", defaults)
         function.__qualname__ = f"{cls.__qualname__}.__init__"
         function.__annotations__ = {f.name: f.type for f in given} | {"return": None}
         function.__module__ = cls.__module__
@@ -127,7 +135,7 @@ else:
     def _then(function, later):
         def init(self, *args, **named):
             for one in later:
-                object.__setattr__(self, one.name, one.default_factory())
+                setattr(self, one.name, one.default_factory())
             function(self, *args, **named)
 
         init.__wrapped__ = function
@@ -137,19 +145,11 @@ else:
     def _init_code(count, made, checked):
         arguments = "".join(f", a{i}" for i in range(count))
         lines = [f" if a{i} is missing: a{i} = make{i}()" for i in made]
-        lines += [f" set{i}(self, a{i})" for i in range(count)]
+        lines += [f" self.own{i} = a{i}" for i in range(count)]
         lines += [" self.__post_init__()"] if checked else []
         names: dict = {}
         exec(f"def __init__(self{arguments}):\n" + ("\n".join(lines) or " pass"), names)
         return names["__init__"].__code__
-
-    def _slot(cls, name):
-        """The slot `name`, which a base may own."""
-        return next(base.__dict__[name] for base in cls.__mro__ if name in base.__dict__)
-
-    def _setter(name):
-        assign = object.__setattr__
-        return lambda self, value: assign(self, name, value)
 
     def _getter(names):
         if len(names) > 1:
@@ -162,6 +162,8 @@ else:
         return made
 
     def _eq(self, other):
+        if self is other:
+            return True
         if self.__class__ is other.__class__:
             return get(self) == get(other)  # noqa: F821
         return NotImplemented
@@ -187,22 +189,12 @@ else:
         shown = (f"{f.name}={getattr(self, f.name)!r}" for f in self.__value_fields__ if f.repr)
         return f"{self.__class__.__qualname__}({', '.join(shown)})"
 
-    def _setattr(self, name, value):
-        from dataclasses import FrozenInstanceError
-
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-    def _delattr(self, name):
-        from dataclasses import FrozenInstanceError
-
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
-
     def _getstate(self):
         return [getattr(self, f.name) for f in self.__value_fields__]
 
     def _setstate(self, state):
         for one, value in zip(self.__value_fields__, state, strict=True):
-            object.__setattr__(self, one.name, value)
+            setattr(self, one.name, value)
 
     class _Reflected:
         """The fields as the standard library tells of them, made when they are asked for."""

@@ -20,12 +20,9 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-@dataclass(frozen=True, slots=True, order=True, init=False)
+@dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A stretch of one source file. Lines and columns count from 1 in code points; the end is exclusive.
-
-    There are more spans than other values, so they are made by hand, in a third of the time.
-    """
+    """A stretch of one source file. Lines and columns count from 1 in code points; the end is exclusive."""
 
     file: str
     line: int
@@ -33,13 +30,8 @@ class Span:
     end_line: int
     end_column: int
 
-    def __init__(self, file: str, line: int, column: int, end_line: int, end_column: int) -> None:
-        _set_file(self, file)
-        _set_line(self, line)
-        _set_column(self, column)
-        _set_end_line(self, end_line)
-        _set_end_column(self, end_column)
-        if end_line <= line and (end_line < line or end_column < column):
+    def __post_init__(self) -> None:
+        if self.end_line <= self.line and (self.end_line < self.line or self.end_column < self.column):
             raise ValueError(f"span ends before it starts: {self}")
 
     def to(self, other: Span) -> Span:
@@ -58,11 +50,6 @@ class Span:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
-
-
-_set_file, _set_line, _set_column, _set_end_line, _set_end_column = (
-    vars(Span)[name].__set__ for name in ("file", "line", "column", "end_line", "end_column")
-)
 
 
 @dataclass(frozen=True, slots=True)
