@@ -24,12 +24,25 @@ _SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
+class Ground:
+    """What a proof rests on, put into words only when somebody asks: a check proves thousands and prints none."""
+
+    words: Callable[..., str]
+    about: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Proof:
     """What holds up one promise: `by` says what proves it, or where it is measured if it is not `proven`."""
 
     fact: Fact
     proven: bool
-    by: str
+    ground: Ground | str
+
+    @property
+    def by(self) -> str:
+        """The ground of the proof in words."""
+        return self.ground if isinstance(self.ground, str) else self.ground.words(*self.ground.about)
 
     @property
     def field(self) -> str:
@@ -84,7 +97,7 @@ def conform(
     proofs: list[Proof] = []
     asserted: list[Promise] = []
     for promise in promises(contract):
-        if silent & set(promise.fact.columns):
+        if silent and not silent.isdisjoint(promise.fact.columns):
             continue
         match CHECKS[promise.fact.rule](promise, output):
             case Diagnostic() as finding:
@@ -171,9 +184,9 @@ def _type(promise: Promise, output: _Output) -> Verdict:
     if isinstance(promised, Unknown):
         return None
     if found == promised:
-        return Proof(promise.fact, True, f"type inference: {_source(column)}")
+        return Proof(promise.fact, True, Ground(_inferred, (column,)))
     if widens(found, promised):
-        return Proof(promise.fact, True, f"{found} widens to {promised} by a cast that the compiler adds")
+        return Proof(promise.fact, True, Ground(_widened, (found, promised)))
     message = f"`{name}` is {found}, but contract `{output.contract.name}` promises {promised}"
     return output.finding("E011", name, message, f"is {found}", *_cast_fix(spelled(name), found, promised))
 
@@ -202,14 +215,16 @@ def _nested(promise: Promise, output: _Output) -> Verdict:
     (name,) = promise.fact.columns
     found = output.type(name)
     # Where the type does not conform, E011 has said so, nested nulls included.
-    return Proof(promise.fact, True, f"type inference: {found}") if widens(found, output.contract[name].type) else None
+    if not widens(found, output.contract[name].type):
+        return None
+    return Proof(promise.fact, True, Ground(_of_type, (found,)))
 
 
 def _nonnull(promise: Promise, output: _Output) -> Verdict:
     (name,) = promise.fact.columns
     column = output.schema[name]
     if not column.inferred.nullable:
-        return Proof(promise.fact, True, f"type inference: {_source(column)}{_filtered(column, output.schema)}")
+        return Proof(promise.fact, True, Ground(_inferred, (column, output.schema)))
     written = spelled(name)
     fix = f"keep the rows that have one (`filter {written} is not none`), or fill it in (`coalesce({written}, …)`)"
     message = f"`{name}` can be none, but contract `{output.contract.name}` promises {promise.text}"
@@ -232,8 +247,7 @@ def _enum(promise: Promise, output: _Output) -> Verdict:
         return Proof(promise.fact, False, "measured at the write pin: its values are not known before the run")
     outside = sorted(values.difference(promise.values))
     if not outside:
-        shown = f"its values are {listed(sorted(values), _SHOWN)}" if values else "it has no values"
-        return Proof(promise.fact, True, f"value set: {shown}{_filtered(column, output.schema)}")
+        return Proof(promise.fact, True, Ground(_value_set, (column, values, output.schema)))
     can_be = listed([f'"{v}"' for v in outside], _SHOWN)
     meant = [f'"{v}" is near "{near}"' for v in outside if (near := nearest(v, promise.values)) is not None]
     allowed = ", ".join(f'"{v}"' for v in promise.values)
@@ -247,12 +261,9 @@ def _unique(promise: Promise, output: _Output) -> Verdict:
     keys = sorted((k for k in output.schema.keys if k <= columns), key=lambda k: (len(k), sorted(k)))
     if not keys:
         return Proof(promise.fact, False, "measured at the write pin: no known key of the output implies it")
-    key = [output.schema[n] for n in sorted(keys[0])]
-    if not key:
+    if not keys[0]:
         return Proof(promise.fact, True, "the output has at most one row")
-    grouped = all(any(o.transform is Transform.GROUPED for o in c.origins) for c in key)
-    kind = "key of the group" if grouped else "key"
-    return Proof(promise.fact, True, f"{kind}: {', '.join(c.name for c in key)}")
+    return Proof(promise.fact, True, Ground(_key, tuple(output.schema[n] for n in sorted(keys[0]))))
 
 
 def _fresh(promise: Promise, _: _Output) -> Verdict:
@@ -282,6 +293,29 @@ CHECKS: Mapping[Rule, Callable[[Promise, _Output], Verdict]] = MappingProxyType(
         Rule.CLOSED: _closed,
     }
 )
+
+
+def _inferred(column: Column, filtered: Schema | None = None) -> str:
+    """What inference found of a column, and whether a filter on the way to the schema `filtered` looked at it."""
+    return f"type inference: {_source(column)}{_filtered(column, filtered) if filtered is not None else ''}"
+
+
+def _of_type(found: ValueType) -> str:
+    return f"type inference: {found}"
+
+
+def _widened(found: ValueType, promised: ValueType) -> str:
+    return f"{found} widens to {promised} by a cast that the compiler adds"
+
+
+def _value_set(column: Column, values: frozenset[str], schema: Schema) -> str:
+    shown = f"its values are {listed(sorted(values), _SHOWN)}" if values else "it has no values"
+    return f"value set: {shown}{_filtered(column, schema)}"
+
+
+def _key(*columns: Column) -> str:
+    grouped = all(any(o.transform is Transform.GROUPED for o in c.origins) for c in columns)
+    return f"{'key of the group' if grouped else 'key'}: {', '.join(c.name for c in columns)}"
 
 
 def _source(column: Column) -> str:
