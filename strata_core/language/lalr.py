@@ -15,7 +15,11 @@ class Failure(NamedTuple):
     position: int
 
 
-def parse(tokens: Sequence[Token], tables: Tables, act: Callable[[str, list[Any], int, int], Any]) -> Any:
+Parsed = Token | tuple[int, Any, int, int, None]
+"""A token, or what stands for one: its kind, a value in the place of its text, and where it starts and ends."""
+
+
+def parse(tokens: Sequence[Parsed], tables: Tables, act: Callable[[str, list[Any], int, int], Any]) -> Any:
     """What `act` makes of `tokens` (at least one), or the `Failure`.
 
     `act` gets the name of the rule, its children, and the offsets at which the production starts and ends.
@@ -25,9 +29,9 @@ def parse(tokens: Sequence[Token], tables: Tables, act: Callable[[str, list[Any]
     kinds = [token[0] for token in tokens]
     kinds.append(end_kind)
     states: list[int] = [tables.start]
-    starts: list[int] = [tokens[0].start]
+    starts: list[int] = [tokens[0][2]]
     values: list[Any] = [None]
-    position, end, kind = 0, tokens[0].start, kinds[0]
+    position, end, kind = 0, tokens[0][2], kinds[0]
     state = tables.start
     while True:
         row = actions[state]

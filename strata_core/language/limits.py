@@ -3,7 +3,7 @@ interpolation may stand."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,7 +12,6 @@ from . import ast
 from .ast.parts import children
 from .chains import LONGEST_SPINE, balanced, long_chain
 from .literals import INT_MAX, int_range
-from .scanner import Token
 from .tables import Tables
 
 _OPERATORS = frozenset(
@@ -21,15 +20,17 @@ _OPERATORS = frozenset(
 _LONG = len(str(INT_MAX))
 
 
-def may_exceed(tokens: Sequence[Token], nesting: int, max_depth: int, tables: Tables) -> bool:
-    """Whether the tree of `tokens`, in which brackets nest `nesting` deep, may break a limit, hold a long chain or
-    interpolation: most cannot, as is seen without a walk. A bracket makes a tree at most four levels deeper (a call,
-    its keyword, a list, an item), an operator one, and what stands around an expression less than twenty."""
-    deepening, number = _deepening(tables), tables.kinds.index("INT")
-    operators = sum(token[0] in deepening for token in tokens)
-    if operators >= LONGEST_SPINE or 20 + 4 * nesting + operators > max_depth:
-        return True
-    return any((token[0] == number and token[3] - token[2] >= _LONG) or "${" in token[1] for token in tokens)
+def nests_deep(kinds: Sequence[int], nesting: int, max_depth: int, tables: Tables) -> bool:
+    """Whether the tree of tokens of `kinds`, in which brackets nest `nesting` deep, may break a limit of depth or hold
+    a long chain: most cannot, as is seen without a walk. A bracket makes a tree at most four levels deeper (a call, its
+    keyword, a list, an item), an operator one, and what stands around an expression less than twenty."""
+    operators = sum(map(_deepening(tables).__contains__, kinds))
+    return operators >= LONGEST_SPINE or 20 + 4 * nesting + operators > max_depth
+
+
+def looks_special(texts: Iterable[str], numbers: Iterable[str]) -> bool:
+    """Whether there may be interpolation in `texts`, or an integer beyond int64 among `numbers`."""
+    return any("${" in text for text in texts) or any(len(number) >= _LONG for number in numbers)
 
 
 @cache

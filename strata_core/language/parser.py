@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple, get_args
 
@@ -18,9 +18,10 @@ from . import ast
 from .build import ACTIONS
 from .due import INFIX, value_is_due
 from .lalr import Failure, parse
-from .limits import may_exceed, within_limits
+from .limits import looks_special, nests_deep, within_limits
 from .pieces import Find, Part, Piece, cut, nothing, parsed
 from .scanner import ERROR, Lines, Token, scan
+from .shapes import program_of, run
 from .syntax_errors import broken, lexical_error, syntax_error
 from .tables import Tables, load_tables
 
@@ -94,7 +95,23 @@ def parse_piece(text: str, line: int, following: str, file: str) -> Piece:
 
 def _parts(text: str, tokens: list[Token], lines: Lines) -> tuple[Part, ...]:
     tables = load_tables()
+    alike = program_of(tuple([token[0] for token in tokens]), tables, lambda: _is_one(tokens, text, tables))
+    if alike is not None and not looks_special((text,), (tokens[n].text for n in alike.numbers)):
+        found: list[Diagnostic] = []
+        own = tokens[:-1]
+        return (_told(run(alike, own, lines, found.append), found, own, lines, tables),)
     return tuple(_part(chunk, lines, tables) for chunk in chunks(tokens, text, tables))
+
+
+def _is_one(tokens: list[Token], text: str, tables: Tables) -> bool:
+    """Whether `tokens`, but for the last, are one sound declaration, as is seen by their kinds alone."""
+    kinds, marks = [token[0] for token in tokens], _marks(tables)
+    within = (kind for before, kind in pairwise(kinds[:-1]) if before != marks.arrow)
+    if ERROR in kinds or kinds[0] not in marks.heads or not marks.heads.isdisjoint(within):
+        return False
+    found = [*chunks(tokens, text, tables)]
+    whole = [len(one.tokens) for one in found] == [len(tokens) - 1] and found[0].too_deep is None
+    return whole and not nests_deep(kinds, found[0].nesting, MAX_NESTING, tables)
 
 
 def _unread(file: str, diagnostic: Diagnostic) -> ParseResult:
@@ -233,7 +250,7 @@ def _part(chunk: Chunk, lines: Lines, tables: Tables) -> Part:
     found: list[Diagnostic] = []
     add = found.append
     node: ast.Declaration | None = None
-    kinds = [token[0] for token in chunk.tokens]
+    kinds, number = [token[0] for token in chunk.tokens], tables.kinds.index("INT")
     wrong = kinds.index(ERROR) if ERROR in kinds else None
     if wrong is not None:
         found.append(lexical_error(chunk.tokens, wrong, lines))
@@ -248,9 +265,18 @@ def _part(chunk: Chunk, lines: Lines, tables: Tables) -> Part:
             found.append(syntax_error(chunk.tokens, chunk.after, made.position, lines, tables))
         else:
             node = made
-            if may_exceed(chunk.tokens, chunk.nesting, MAX_NESTING, tables):
+            numbers = (token.text for token in chunk.tokens if token[0] == number)
+            texts = (token.text for token in chunk.tokens)
+            if nests_deep(kinds, chunk.nesting, MAX_NESTING, tables) or looks_special(texts, numbers):
                 node, beyond = within_limits(made, MAX_NESTING)
                 found += beyond
-    if has_errors(found) or node is None:
-        node = broken(chunk.tokens, lines, tables)
-    return Part(node, tuple(found))
+    return _told(node, found, chunk.tokens, lines, tables)
+
+
+def _told(
+    node: ast.Declaration | None, found: list[Diagnostic], tokens: list[Token], lines: Lines, tables: Tables
+) -> Part:
+    """The `node` of `tokens` with what was `found`; `Broken` in its place where that is an error."""
+    if found and has_errors(found):
+        node = None
+    return Part(broken(tokens, lines, tables) if node is None else node, tuple(found))

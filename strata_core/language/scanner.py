@@ -70,7 +70,7 @@ def _sound(text: str, tables: Tables) -> list[Token] | None:
     """The tokens of a text in which everything is a token, found by few calls in all; `None` where it is not so."""
     if "\0" in text:
         return None
-    lexemes = _compiled(_GROUP.sub("(?:", tables.pattern)).findall(text)
+    lexemes = _ungrouped(tables.pattern).findall(text)
     ends = [*accumulate(map(len, lexemes))]
     if (ends[-1] if ends else 0) != len(text):
         return None
@@ -119,6 +119,12 @@ def _piecemeal(text: str, tables: Tables) -> list[Token]:
             tokens.append(Token(keywords.get(lexeme, kind) if kind == word else kind, lexeme, position, end))
         position = end
     return [_without_nul(token) for token in tokens] if "\0" in text else tokens
+
+
+@cache
+def _ungrouped(pattern: str) -> re.Pattern[str]:
+    """`pattern` for finding texts alone, and all at once."""
+    return re.compile(_GROUP.sub("(?:", pattern))
 
 
 @cache
