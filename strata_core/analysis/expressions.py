@@ -198,9 +198,10 @@ def _cast_of(error: SignatureError, nodes: Sequence[ast.Expr]) -> tuple[Suggesti
 
 def exact(nodes: Sequence[ast.Expr], values: Sequence[Expr]) -> Sequence[Expr]:
     """`values`, where one is a decimal with the float literals beside it read digit by digit, as they are written."""
-    if not any(isinstance(v.inferred.type, Decimal) for v in values):
-        return values
-    return [_digits(n, v) for n, v in zip(nodes, values, strict=True)]
+    for value in values:  # a plain loop: it runs for every call
+        if isinstance(value.inferred.type, Decimal):
+            return [_digits(n, v) for n, v in zip(nodes, values, strict=True)]
+    return values
 
 
 def _digits(node: ast.Expr, value: Expr) -> Expr:

@@ -7,7 +7,7 @@ out. W001, W005, W007 to W009, W011, W014, W015. W012 and W013 are told where ex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..diagnostics import Diagnostic, Related, Severity, Span
@@ -37,7 +37,7 @@ def lints(model: ast.Model, walked: Sequence[Step]) -> Iterator[Diagnostic]:
     known = Known(joins, {})
     for step in walked:
         if step.before is not None:
-            for look in (_fan_out, _rejected_nulls, _nulls_grouped, _coalesced_keys, _taken, _found):
+            for look in LOOKS.get(type(step.statement), ()):
                 yield from look(step.statement, step.before, step.after, known)
     yield from _unused([step.statement for step in walked])
 
@@ -278,10 +278,22 @@ def _found(statement: ast.Statement, _before: Rows, after: Rows, _known: Known) 
     yield _warning("W011", message, statement.span, fix)
 
 
+LOOKS: Mapping[type, Sequence[Callable[[ast.Statement, Rows, Rows, Known], Iterator[Diagnostic]]]] = {
+    ast.Aggregate: (_fan_out,),
+    ast.Group: (_fan_out, _nulls_grouped),
+    ast.Filter: (_rejected_nulls,),
+    ast.Join: (_coalesced_keys,),
+    ast.Take: (_taken,),
+    ast.AsofJoin: (_found,),
+}
+"""Which lints look at which statements."""
+
+
 def _unused(statements: Sequence[ast.Statement]) -> Iterator[Diagnostic]:
-    """W005 and W014, from the last statement to the first, so that each is looked at once."""
+    """W005 and W014, from the last statement to the first that may be told of, so that each is looked at once."""
+    first = next((i for i, one in enumerate(statements) if isinstance(one, ast.Join | ast.AsofJoin | ast.Let)), len(statements))
     later = Named(set(), set())
-    for statement in reversed(statements):
+    for statement in reversed(statements[first:]):
         yield from _unused_one(statement, later)
         own = _named([statement])
         later.tables.update(own.tables)
@@ -326,7 +338,8 @@ def _named(statements: Sequence[ast.Statement]) -> Named:
                 named.tables.add(node.qualifier.text)
             else:
                 named.columns.add(node.name.text)
-        stack.extend(operands(node))
+        elif not isinstance(node, ast.Literal):
+            stack.extend(operands(node))
     return named
 
 

@@ -8,6 +8,9 @@ from typing import TypeVar
 from ..language import ast
 from ..types.functions import CATALOG, Kind
 
+LEAVES = (ast.ColumnRef, ast.Literal)
+"""Most of what stands in expressions: nothing is inside it."""
+
 Node = TypeVar("Node", bound=ast.Expr)
 
 
@@ -59,5 +62,5 @@ def _outermost(nodes: Iterable[ast.Expr], wanted: Callable[[ast.Expr], Node | No
         found = wanted(node)
         if found is not None:
             yield found
-        else:
+        elif not isinstance(node, LEAVES):
             stack.extend(reversed(operands(node)))

@@ -50,7 +50,7 @@ from .schema import Column, Key, Origin, Role, RowEdge, Schema, Transform, minim
 
 def scan(table: str, columns: Iterable[Column], keys: Iterable[Key] = ()) -> Scan:
     """All rows of `table`; its columns originate in themselves."""
-    own = tuple(replace(c, origins=(Origin(table, c.name),)) for c in columns)
+    own = tuple(Column(c.name, c.inferred, (Origin(table, c.name),)) for c in columns)
     return Scan(table, Schema(own, minimal_keys(set(keys))))
 
 
@@ -376,8 +376,8 @@ def _call_origins(aggregate: AggregateCall | WindowCall, schema: Schema) -> tupl
 
 
 def _marked(expr: Expr, schema: Schema, transform: Transform) -> tuple[Origin, ...]:
-    origins = {replace(o, transform=transform) for n in columns_read(expr) for o in schema[n].origins}
-    return tuple(sorted(origins))
+    read = columns_read(expr)
+    return tuple(sorted({Origin(o.node, o.column, transform, o.joined) for n in read for o in schema[n].origins}))
 
 
 def _union(parts: Iterable[tuple[Origin, ...]]) -> tuple[Origin, ...]:

@@ -209,7 +209,9 @@ def _holds_current_row(frame: Frame | None) -> bool:
 
 
 def _coerced(args: tuple[Expr, ...], resolution: Resolution) -> tuple[Expr, ...]:
-    return tuple(coerce(a, t) for a, t in zip(args, resolution.parameters, strict=True))
+    return tuple(
+        [a if a.inferred.type is t else coerce(a, t) for a, t in zip(args, resolution.parameters, strict=True)]
+    )
 
 
 def uncoerced(function: str, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -323,7 +325,7 @@ def columns_read(expr: Expr) -> frozenset[str]:
         node = stack.pop()
         if isinstance(node, ColumnRef):
             names.add(node.name)
-        else:
+        elif not isinstance(node, Literal):
             stack += children(node)
     return frozenset(names)
 

@@ -7,7 +7,6 @@ by parsing emitted SQL.
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import cached_property
 
 from ..frozen import dataclass, field
 from ..types import Inferred
@@ -88,18 +87,17 @@ class Schema:
     columns: tuple[Column, ...]
     keys: frozenset[Key] = frozenset()
     edges: frozenset[RowEdge] = field(default=frozenset())
+    by_name: dict[str, Column] = field(init=False, repr=False, compare=False)
+    """The columns by name."""
 
     def __post_init__(self) -> None:
-        if len(self.by_name) != len(self.columns):
+        by_name = {c.name: c for c in self.columns}
+        object.__setattr__(self, "by_name", by_name)
+        if len(by_name) != len(self.columns):
             raise ValueError("column names of a relation are unique")
         for key in self.keys:
-            if not key <= self.by_name.keys():
+            if not key <= by_name.keys():
                 raise ValueError(f"key {sorted(key)} names a column that does not exist")
-
-    @cached_property
-    def by_name(self) -> dict[str, Column]:
-        """The columns by name."""
-        return {c.name: c for c in self.columns}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -122,6 +120,8 @@ MAX_KEYS = 8
 
 def minimal_keys(keys: set[Key]) -> frozenset[Key]:
     """`keys` without supersets, the smallest few, so that joins cannot multiply them without bound."""
+    if len(keys) < 2:
+        return frozenset(keys)
     kept: list[Key] = []
     for key in sorted(keys, key=lambda k: (len(k), sorted(k))):
         if not any(other <= key for other in kept):

@@ -139,4 +139,4 @@ def arity(arguments: tuple[Argument, ...], least: int, most: int | None, signatu
 
 def any_nullable(arguments: tuple[Argument, ...]) -> bool:
     """Nullability of a result that is null as soon as one argument is."""
-    return any(a.nullable for a in arguments)
+    return True in [argument.inferred.nullable for argument in arguments]
