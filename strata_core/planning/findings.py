@@ -33,8 +33,9 @@ def _found(project: Project) -> Findings:
     from .trail import checked  # the compiler, which an unchanged project needs not
 
     key = cache.content_key("trail", str(project.root).encode(), project.config.name.encode())
-    revision, trail = checked(project, cache.load(key))
-    if trail is not None:
+    kept = cache.load(key)
+    revision, trail = checked(project, kept)
+    if trail is not None and trail is not kept:
         cache.save(key, trail)
     compiled = revision.compiled
     # To take it all apart again takes a while, and is for nothing where the process ends: a ring is left to the

@@ -39,12 +39,17 @@ KINDS: tuple[type[Any], ...] = (ast.Model, ast.Contract, ast.Source, ast.Test)
 """The kinds of declarations that are left as text; a piece that holds another, or a fault, is parsed again."""
 
 
+REWRITTEN_AT = 50
+"""A trail is written anew where more than one of so many models had to be computed: to write it takes that long."""
+
+
 class LostError(Exception):
     """A trail does not lead on: something is asked for that it does not hold."""
 
 
 def checked(project: Project, trail: bytes | None) -> tuple[Revision, bytes | None]:
-    """The revision of `project`, with what is still true of `trail`, and the trail that the next check can follow.
+    """The revision of `project`, with what is still true of `trail`, and the trail that the next check can follow: the
+    same one where it lacks little.
 
     There is none where models form a cycle, since each is seen by the others as something else in turn, nor with
     compile-time functions, since what they make stands in no text.
@@ -57,6 +62,8 @@ def checked(project: Project, trail: bytes | None) -> tuple[Revision, bytes | No
         revision = start.follow(project)
     if revision.memory.calls or any(d.code == "E026" for d in revision.compiled.diagnostics):
         return revision, None
+    if trail is not None and start.lacks(revision) * REWRITTEN_AT <= len(revision.memory.models):
+        return revision, trail
     return revision, _trail_of(revision, start)
 
 
@@ -201,13 +208,21 @@ class _Trail:
         self.stubs: dict[tuple[int, str], Any] = {}
         self.tests: dict[int, Any] = {}
         self.digests: dict[int, bytes] = {}
+        self.unknown = 0
+        self.given = Memory()
+
+    def lacks(self, revision: Revision) -> int:
+        """How many pieces and models of `revision`, the one that was followed to, it does not have."""
+        known = self.given.models
+        return self.unknown + sum(kept is not known.get(name) for name, kept in revision.memory.models.items())
 
     def follow(self, project: Project) -> Revision:
         """The revision of `project`."""
         modules: dict[str, ParseResult] = {
             file.path: parse_bytes(file.content, file.path, partial(self.find, file.path)) for file in project.files
         }
-        return compiled_from(project, modules, self.memory())
+        self.given = self.memory()
+        return compiled_from(project, modules, self.given)
 
     def find(self, path: str, text: str, line: int, following: str) -> Piece | None:
         """The piece with its declarations left as text, if the trail has it."""
@@ -216,6 +231,7 @@ class _Trail:
         digest = _digest(text)
         declared = self.kept["pieces"].get((path, digest, line, following))
         if declared is None:
+            self.unknown += 1
             return None
         unread = _Unread((text, line, following, path))
         parts = []
