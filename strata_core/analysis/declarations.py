@@ -45,13 +45,34 @@ WORDS = {"source": ast.Source, "model": ast.Model, "contract": ast.Contract, "do
 def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
     """The declarations of `modules`. E023 for a second declaration of a name, E070 for an import of no module."""
     first: dict[tuple[str, str], ast.Name] = {}
-    kept: dict[type[object], dict[str, ast.Declaration]] = {kind: {} for kind in NAMESPACES}
+    sources: dict[str, ast.Source] = {}
+    models: dict[str, ast.Model] = {}
+    contracts: dict[str, ast.Contract] = {}
+    domains: dict[str, ast.Domain] = {}
+    pipelines: dict[str, ast.Pipeline] = {}
     broken: dict[type[object], set[str]] = {kind: set() for kind in NAMESPACES}
     tests: list[ast.Test] = []
     externs: list[ast.Extern] = []
+
+    def is_first(namespace: str, name: ast.Name) -> bool:
+        known = first.setdefault((namespace, name.text), name)
+        if known is not name:
+            report(duplicate(f"the {namespace}", name, known.span, "rename one of the two"))
+        return known is name
+
     for module in modules:
         for declaration in module.declarations:
             match declaration:
+                case ast.Model() if is_first("table", declaration.name):
+                    models[declaration.name.text] = declaration
+                case ast.Contract() if is_first("contract", declaration.name):
+                    contracts[declaration.name.text] = declaration
+                case ast.Source() if is_first("table", declaration.name):
+                    sources[declaration.name.text] = declaration
+                case ast.Domain() if is_first("domain", declaration.name):
+                    domains[declaration.name.text] = declaration
+                case ast.Pipeline() if is_first("pipeline", declaration.name):
+                    pipelines[declaration.name.text] = declaration
                 case ast.Test():
                     tests.append(declaration)
                 case ast.Extern():
@@ -61,23 +82,14 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
                     if kind is not None:
                         broken[kind].add(declaration.name.text)
                         first.setdefault((NAMESPACES[kind], declaration.name.text), declaration.name)
-                case ast.Import() | ast.Fn() | ast.Generator():
-                    pass  # seen before this pass (`imports`, `fn`)
                 case _:
-                    kind = _kind(declaration)
-                    name = declaration.name
-                    known = first.setdefault((NAMESPACES[kind], name.text), name)
-                    if known is name:
-                        kept[kind][name.text] = declaration
-                    else:
-                        what = f"the {NAMESPACES[kind]}" if kind is not ast.Model else "the table"
-                        report(duplicate(what, name, known.span, "rename one of the two"))
+                    pass  # a second one; or seen before this pass (`imports`, `fn`)
     return Declarations(
-        sources={n: d for n, d in kept[ast.Source].items() if isinstance(d, ast.Source)},
-        models={n: d for n, d in kept[ast.Model].items() if isinstance(d, ast.Model)},
-        contracts={n: d for n, d in kept[ast.Contract].items() if isinstance(d, ast.Contract)},
-        domains={n: d for n, d in kept[ast.Domain].items() if isinstance(d, ast.Domain)},
-        pipelines={n: d for n, d in kept[ast.Pipeline].items() if isinstance(d, ast.Pipeline)},
+        sources,
+        models,
+        contracts,
+        domains,
+        pipelines,
         tests=tuple(tests),
         externs=tuple(externs),
         broken_models=frozenset(broken[ast.Model]),
@@ -85,9 +97,3 @@ def collect(modules: Sequence[ast.Module], report: Report) -> Declarations:
         broken_contracts=frozenset(broken[ast.Contract]),
         broken_domains=frozenset(broken[ast.Domain]),
     )
-
-
-def _kind(declaration: ast.Declaration) -> type[object]:
-    """Which of the kinds with names it is; one that is kept as text only is of a kind below (`planning.trail`)."""
-    kind = type(declaration)
-    return kind if kind in NAMESPACES else next(one for one in NAMESPACES if isinstance(declaration, one))

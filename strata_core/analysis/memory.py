@@ -2,9 +2,9 @@
 it reaches and nothing else.
 
 A result is made from a declaration and from values that it looks up by name in mappings. `recall` hands out mappings
-that note what is asked of them, and takes an old result over where the declaration and all that was looked up are
-the very same objects. So a result that comes out equal should be kept as the old object: then nothing behind it is
-computed again.
+that note which names are asked of them, and takes an old result over where the declaration is the very same object and
+under none of those names there is another object than before. So a result that comes out equal should be kept as the
+old object: then nothing behind it is computed again.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from ..frozen import dataclass, field
 from ..language import ast
 from ..relation.extern import Extern
 from ..types import ValueType
-from .compiled import Source
+from .compiled import CompiledModel, Source
 from .fn.expansion import Evaluated
 from .model import Outcome
+from .order import Order
 from .scope import Table
 from .tests import Tests
 
@@ -28,23 +29,22 @@ V = TypeVar("V")
 R = TypeVar("R")
 
 ABSENT = object()
-"""Noted where a name was asked for that is not there."""
+"""Stands for the value of a name that is not there."""
+Note = tuple[frozenset[str], bool]
+"""What was asked of one mapping: the names, there or not, and whether all its names mattered."""
 
 
 class Noting(Mapping[str, V]):
-    """A mapping that notes which values are asked of it, and whether all its names are."""
+    """A mapping that notes which names are asked of it, and whether all its names are."""
 
     def __init__(self, of: Mapping[str, V]) -> None:
         self._of = of
-        self.asked: dict[str, object] = {}
+        self.asked: set[str] = set()
         self.listed = False
 
     def __getitem__(self, name: str) -> V:
-        if name not in self._of:
-            self.asked[name] = ABSENT
-            raise KeyError(name)
-        self.asked[name] = value = self._of[name]
-        return value
+        self.asked.add(name)
+        return self._of[name]
 
     def __iter__(self) -> Iterator[str]:
         self.listed = True
@@ -54,19 +54,28 @@ class Noting(Mapping[str, V]):
         self.listed = True
         return len(self._of)
 
+    @property
+    def note(self) -> Note:
+        """What was asked."""
+        return frozenset(self.asked), self.listed
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """What was asked of one mapping; `names` are all its names, where they mattered."""
 
-    asked: Mapping[str, object]
-    names: frozenset[str] | None
+class Given(Generic[V]):
+    """A mapping that results are made from, beside what it was before: the names whose value is another object, which
+    may grow while values are still being added, and whether there are other names."""
 
-    def holds(self, given: Mapping[str, Any]) -> bool:
-        for name, value in self.asked.items():  # a plain loop: it runs for every model at every keystroke
-            if given.get(name, ABSENT) is not value:
-                return False
-        return self.names is None or self.names == given.keys()
+    def __init__(self, values: Mapping[str, V], before: Mapping[str, V], changed: set[str] | None = None) -> None:
+        self.values = values
+        self.changed = differing(values, before) if changed is None else changed
+        self.renamed = values.keys() != before.keys()
+
+
+def differing(now: Mapping[str, V], before: Mapping[str, V]) -> set[str]:
+    """The names under which the two have not the very same object."""
+    if now is before:
+        return set()
+    changed = {name for name, value in now.items() if before.get(name, ABSENT) is not value}
+    return changed.union(before.keys() - now.keys())
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +86,31 @@ class Kept(Generic[R]):
     notes: tuple[Note, ...]
     result: R
 
-    def holds(self, given: tuple[Mapping[str, Any], ...]) -> bool:
+    def holds(self, given: tuple[Given[Any], ...]) -> bool:
         """Whether all that was looked up is the same in `given`."""
-        return all(map(Note.holds, self.notes, given))
+        for (names, listed), one in zip(self.notes, given, strict=True):
+            if (listed and one.renamed) or not one.changed.isdisjoint(names):
+                return False
+        return True
 
 
-def recall(
-    kept: Kept[R] | None, declaration: object, given: tuple[Mapping[str, Any], ...], make: Callable[..., R]
-) -> Kept[R]:
+def recall(kept: Kept[R] | None, declaration: object, given: tuple[Given[Any], ...], make: Callable[..., R]) -> Kept[R]:
     """`kept`, if it was made from `declaration` and the same values of `given`; else what `make` makes of `given`."""
     if kept is not None and kept.declaration is declaration and kept.holds(given):
         return kept
-    noting = tuple(Noting(mapping) for mapping in given)
+    noting = tuple(Noting(one.values) for one in given)
     result = make(*noting)
-    notes = tuple(Note(n.asked, frozenset(n) if n.listed else None) for n in noting)
-    return Kept(declaration, notes, result)
+    return Kept(declaration, tuple(one.note for one in noting), result)
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The results of a compilation, by name; `tables` are sources and models as they were read, `calls` those
-    of compile-time functions by their place."""
+    """The results of a compilation, by name; `calls` are those of compile-time functions by their place.
+
+    The others are what results were made from: `promised` are the contracts, `tables` sources and models as they were
+    read; `wanted` the tables that models read, `order` the order in which they were compiled, `declared` and `unsound`
+    the models that tests may be about, and those that did not parse, `sound` those that came out well.
+    """
 
     domains: Mapping[str, ValueType] = field(default_factory=dict)
     contracts: Mapping[str, Kept[tuple[TableContract, tuple[Diagnostic, ...]]]] = field(default_factory=dict)
@@ -108,3 +121,9 @@ class Memory:
     tests: tuple[Kept[tuple[Tests, tuple[Diagnostic, ...]]], ...] = ()
     calls: Mapping[Span, Evaluated] = field(default_factory=dict)
     externs: Mapping[str, Extern] = field(default_factory=dict)
+    promised: Mapping[str, TableContract | None] = field(default_factory=dict)
+    wanted: Mapping[str, bool] = field(default_factory=dict)
+    order: Order = Order((), frozenset())
+    declared: Mapping[str, ast.Model | None] = field(default_factory=dict)
+    unsound: Mapping[str, bool] = field(default_factory=dict)
+    sound: Mapping[str, CompiledModel] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from ..frozen import replace
 from ..language import ast
 from ..relation.build import scan
 from ..relation.extern import Extern
+from ..types import ValueType
 from .compiled import CompiledModel, CompiledProject, Source
 from .declarations import Declarations, collect
 from .externs import resolve_externs
@@ -20,9 +21,9 @@ from .fields import table_contract
 from .fn.expansion import expand
 from .fn.told import misplaced, told
 from .imports import check_imports
-from .memory import Kept, Memory, recall
+from .memory import Given, Kept, Memory, differing, recall
 from .model import Outcome, compile_model
-from .order import order, reads
+from .order import Order, order, reads
 from .pipelines import resolve_pipelines
 from .scope import Table
 from .sources import resolve_source
@@ -55,15 +56,22 @@ def recompile(modules: Sequence[ast.Module], before: Memory) -> tuple[CompiledPr
     expanded = expand(modules, before.calls, found.append)
     declared = collect(expanded.modules, found.append)
     domains = _domains(declared, before, found.append)
-    contracts, kept_contracts = _contracts(declared, domains, before, found)
+    given_domains = Given(domains, before.domains)
+    contracts, kept_contracts = _contracts(declared, given_domains, before, found)
     read = {name: recall(before.reads.get(name), m, (), partial(reads, m)) for name, m in declared.models.items()}
-    sources, tables, kept_sources = _sources(declared, domains, read, before, found)
+    wanted = {table: True for kept in read.values() for table in kept.result}
+    sources, tables, kept_sources = _sources(declared, given_domains, Given(wanted, before.wanted), before, found)
     now = resolve_externs(declared.externs, domains, found.append)
     externs = {name: _equal_or(before.externs.get(name), extern) for name, extern in now.items()}
-    models, broken, kept_models = _models(declared, domains, externs, contracts, read, sources, tables, before, found)
+    given = (Given(contracts, before.promised), given_domains, Given(externs, before.externs))
+    ordered = _order(declared, read, before, found.append)
+    models, broken, given_tables, kept_models = _models(
+        declared, ordered, given, read, sources, tables, before, found.append
+    )
     found += told({name: kept.result.diagnostics for name, kept in kept_models.items()}, expanded.origins)
     pipelines = resolve_pipelines(declared, found.append)
-    tests = _tests(declared, domains, externs, models, tables, before, found)
+    unsound = dict.fromkeys(declared.broken_models, True)
+    tests = _tests(declared, unsound, models, (given_tables, *given[1:]), before, found)
     if expanded.functions:
         found = misplaced(found, expanded.functions)
     compiled = CompiledProject(
@@ -77,7 +85,21 @@ def recompile(modules: Sequence[ast.Module], before: Memory) -> tuple[CompiledPr
         tuple(unit for kept in tests for unit in kept.result[0].units),
     )
     return compiled, Memory(
-        domains, kept_contracts, kept_sources, read, tables, kept_models, tests, expanded.calls, externs
+        domains,
+        kept_contracts,
+        kept_sources,
+        read,
+        tables,
+        kept_models,
+        tests,
+        expanded.calls,
+        externs,
+        contracts,
+        wanted,
+        ordered,
+        declared.models,
+        unsound,
+        models,
     )
 
 
@@ -88,7 +110,7 @@ def _domains(declared: Declarations, before: Memory, report: Report) -> Domains:
 
 
 def _contracts(
-    declared: Declarations, domains: Domains, before: Memory, found: list[Diagnostic]
+    declared: Declarations, domains: Given[ValueType], before: Memory, found: list[Diagnostic]
 ) -> tuple[dict[str, TableContract | None], dict[str, Kept[_Contract]]]:
     """The contracts by name; `None` where the declaration did not parse."""
 
@@ -108,11 +130,7 @@ def _contracts(
 
 
 def _sources(
-    declared: Declarations,
-    domains: Domains,
-    read: Mapping[str, Kept[Reads]],
-    before: Memory,
-    found: list[Diagnostic],
+    declared: Declarations, domains: Given[ValueType], wanted: Given[bool], before: Memory, found: list[Diagnostic]
 ) -> tuple[dict[str, Source], dict[str, Table], dict[str, Kept[_Source]]]:
     """The sound sources, and all sources as models read them."""
 
@@ -130,7 +148,6 @@ def _sources(
 
     sources: dict[str, Source] = {}
     tables = {n: _equal_or(before.tables.get(n), _unknown_table(n)) for n in sorted(declared.broken_sources)}
-    wanted = {table: True for kept in read.values() for table in kept.result}
     kept: dict[str, Kept[_Source]] = {}
     for name, declaration in declared.sources.items():
         make = partial(resolved, declaration)
@@ -142,65 +159,80 @@ def _sources(
     return sources, tables, kept
 
 
+def _order(declared: Declarations, read: Mapping[str, Kept[Reads]], before: Memory, report: Report) -> Order:
+    """The order of the models: as it was where they read what they read before, none of them in a circle."""
+    if [*read] == [*before.reads] and len(before.order.names) == len(read) and not before.order.knotted:
+        others = differing(read, before.reads)
+        if all(read[name].result.keys() == before.reads[name].result.keys() for name in others):
+            return before.order
+    return order(declared.models, {name: kept.result for name, kept in read.items()}, report)
+
+
 def _models(
     declared: Declarations,
-    domains: Domains,
-    externs: Mapping[str, Extern],
-    contracts: Mapping[str, TableContract | None],
+    ordered: Order,
+    given: tuple[Given[TableContract | None], Given[ValueType], Given[Extern]],
     read: Mapping[str, Kept[Reads]],
     sources: Mapping[str, Source],
     tables: dict[str, Table],
     before: Memory,
-    found: list[Diagnostic],
-) -> tuple[dict[str, CompiledModel], set[str], dict[str, Kept[Outcome]]]:
-    """The sound models, the names of the broken ones, and of all what came of them. Adds all of them to `tables`."""
+    report: Report,
+) -> tuple[dict[str, CompiledModel], set[str], Given[Table], dict[str, Kept[Outcome]]]:
+    """The sound models, the names of the broken ones, all tables, and what came of each model. Adds all of them to
+    `tables`. `given` are contracts, domains and declared functions."""
 
     def compiled(
         model: ast.Model,
-        contracts: Contracts,
         tables: Mapping[str, Table],
+        contracts: Contracts,
         domains: Domains,
         externs: Mapping[str, Extern],
     ) -> Outcome:
-        around = Surroundings(tables, domains, None, found.append, externs=externs)
+        around = Surroundings(tables, domains, None, report, externs=externs)
         return compile_model(model, contracts, around)
 
-    ordered = order(declared.models, {name: kept.result for name, kept in read.items()}, found.append)
     broken: set[str] = set(declared.broken_models)
     # All names are known from the start: what is near a misspelt one does not depend on the order.
     tables |= dict.fromkeys(ordered.names, UNREAD)
     tables |= {name: _equal_or(before.tables.get(name), _unknown_table(name)) for name in sorted(broken)}
     for name in ordered.knotted:
-        tables[name] = _promised(declared.models[name], contracts)
+        tables[name] = _promised(declared.models[name], given[0].values)
+    # The tables of models follow one by one, each before it is asked for; those on cycles are told as changed.
+    changed = differing(tables, before.tables).difference(declared.models) | ordered.knotted | before.order.knotted
+    given_tables = Given(tables, before.tables, changed)
     models: dict[str, CompiledModel] = {}
+    sound = {*sources}
     kept: dict[str, Kept[Outcome]] = {}
     for name in ordered.names:
         model = declared.models[name]
-        one = kept[name] = recall(
-            before.models.get(name), model, (contracts, tables, domains, externs), partial(compiled, model)
-        )
+        one = kept[name] = recall(before.models.get(name), model, (given_tables, *given), partial(compiled, model))
         outcome = one.result
-        sound = all(table in sources or table in models for table in read[name].result)
         table = outcome.table
-        if outcome.compiled is not None and sound:
+        if outcome.compiled is not None and sound.issuperset(read[name].result):
             models[name] = outcome.compiled
+            sound.add(name)
         else:
             broken.add(name)
             table = Table(table.relation, table.unresolved, complete=False)
-        tables[name] = _equal_or(before.tables.get(name), table)
-    return models, broken, kept
+        known = before.tables.get(name)
+        tables[name] = table = _equal_or(known, table)
+        if table is not known:
+            changed.add(name)
+    return models, broken, given_tables, kept
 
 
 def _tests(
     declared: Declarations,
-    domains: Domains,
-    externs: Mapping[str, Extern],
+    unsound: Mapping[str, bool],
     models: Mapping[str, CompiledModel],
-    tables: Mapping[str, Table],
+    given: tuple[Given[Table], Given[ValueType], Given[Extern]],
     before: Memory,
     found: list[Diagnostic],
 ) -> tuple[Kept[_Tests], ...]:
-    """The sound tests of sound models, a result for each declaration."""
+    """The sound tests of sound models, a result for each declaration. `given` are tables, domains and declared
+    functions."""
+    if not declared.tests:
+        return ()
 
     def resolved(
         test: ast.Test,
@@ -218,8 +250,10 @@ def _tests(
         return resolve_tests(alone, models, around), tuple(own)
 
     known = {id(kept.declaration): kept for kept in before.tests}
-    given = (declared.models, dict.fromkeys(declared.broken_models, True), models, tables, domains, externs)
-    tests = tuple(recall(known.get(id(test)), test, given, partial(resolved, test)) for test in declared.tests)
+    about = (Given(declared.models, before.declared), Given(unsound, before.unsound), Given(models, before.sound))
+    tests = tuple(
+        recall(known.get(id(test)), test, (*about, *given), partial(resolved, test)) for test in declared.tests
+    )
     found += (diagnostic for kept in tests for diagnostic in kept.result[1])
     return tests
 

@@ -6,7 +6,7 @@ in the tree as `Broken`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
@@ -51,8 +51,8 @@ def read_module(path: Path, file: str) -> ParseResult:
     return parse_bytes(data, file)
 
 
-def parse_bytes(data: bytes, file: str, find: Find = nothing) -> ParseResult:
-    """Parse the content of a file. E002 if it is not UTF-8. `find` as in `parse_module`."""
+def parse_bytes(data: bytes, file: str, find: Find = nothing, before: Sequence[Piece] = ()) -> ParseResult:
+    """Parse the content of a file. E002 if it is not UTF-8. `find` and `before` as in `parse_module`."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -60,17 +60,17 @@ def parse_bytes(data: bytes, file: str, find: Find = nothing) -> ParseResult:
         span = Lines(file, read).span(len(read), len(read))
         message = f"the file is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
         return _unread(file, Diagnostic("E002", message, span, fix="save the file as UTF-8"))
-    return parse_module(text, file, find)
+    return parse_module(text, file, find, before)
 
 
-def parse_module(text: str, file: str, find: Find = nothing) -> ParseResult:
+def parse_module(text: str, file: str, find: Find = nothing, before: Sequence[Piece] = ()) -> ParseResult:
     """Parse the text of one module. Spans name `file`; diagnostics come in the order of the text.
 
-    `find` knows pieces of the file that were parsed before (`pieces.among`): what did not change or move since is
-    taken over, as the very same nodes.
+    `before` are the pieces of the file before it was edited: what did not change or move since is taken over, as the
+    very same nodes. `find` finds pieces that are known from elsewhere.
     """
     tables = load_tables()
-    pieces = tuple(cut(text, file, tables, _parts, find))
+    pieces = tuple(cut(text, file, tables, _parts, find, before))
     declarations: list[ast.Declaration] = []
     diagnostics: list[Diagnostic] = []
     errors = 0

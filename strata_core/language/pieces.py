@@ -54,34 +54,68 @@ def nothing(text: str, line: int, following: str) -> Piece | None:
     return None
 
 
-def among(before: Sequence[Piece]) -> Find:
-    """Finds the pieces that there were before an edit."""
-    known = {(p.text, p.line, p.following): p for p in before}
-    return lambda text, line, following: known.get((text, line, following))
+class Edited(NamedTuple):
+    """A text that was cut before it was edited: the pieces that it still begins and ends with, those that were between
+    them, and from where to where it has others."""
+
+    first: Sequence[Piece]
+    between: Sequence[Piece]
+    last: Sequence[Piece]
+    start: int
+    end: int
 
 
-def cut(text: str, file: str, tables: Tables, parse: ParsePiece, find: Find) -> Iterator[Piece]:
-    """The pieces of `text`; those that `find` finds are not parsed again."""
-    line = 1
-    for start, end, following in _stretches(text, tables):
+def edited(text: str, before: Sequence[Piece]) -> Edited:
+    """What of `before` is still there in `text`, as it was and on its lines."""
+    start, kept = 0, 0
+    # A piece is told by its text and by how the next one begins, so that this has to be there too.
+    while kept + 1 < len(before) and text.startswith(before[kept].text, start):
+        start += len(before[kept].text)
+        kept += 1
+    if kept and not text.startswith(before[kept].text, start):
+        kept -= 1
+        start -= len(before[kept].text)
+    end, last = len(text), len(before)
+    while last > kept + 1 and text.endswith(before[last - 1].text, start, end):
+        last -= 1
+        end -= len(before[last].text)
+    moved = last < len(before) and before[kept].line + text.count("\n", start, end) != before[last].line
+    if moved or text[end - 1 : end] != "\n":
+        last, end = len(before), len(text)
+    return Edited(before[:kept], before[kept:last], before[last:], start, end)
+
+
+def cut(
+    text: str, file: str, tables: Tables, parse: ParsePiece, find: Find = nothing, before: Sequence[Piece] = ()
+) -> Iterator[Piece]:
+    """The pieces of `text`; those that `find` finds, or that were there `before`, are not parsed again."""
+    known = edited(text, before)
+    yield from known.first
+    line = known.between[0].line if known.between else 1
+    between = {(p.text, p.line, p.following): p for p in known.between}
+    for start, end, following in _stretches(text, tables, known.start):
+        if start == known.end and known.last:
+            yield from known.last
+            return
         part = text[start:end]
-        piece = find(part, line, following)
+        piece = between.get((part, line, following)) or find(part, line, following)
         if piece is None:
             tokens = scan(part, tables)
             if following and not _closed(tokens, following, tables):
                 part, following = text[start:], ""
                 tokens = scan(part, tables)
-            piece = find(part, line, following) or parsed(part, line, following, tokens, file, tables, parse)
+                piece = between.get((part, line, following)) or find(part, line, following)
+            piece = piece or parsed(part, line, following, tokens, file, tables, parse)
         yield piece
         if not piece.following:
             return
         line += part.count("\n")
 
 
-def _stretches(text: str, tables: Tables) -> Iterator[tuple[int, int, str]]:
-    """Where pieces begin and end if each is closed, and the first word of the next. A keyword is no name."""
-    start = 0
-    for match in _HEAD.finditer(text):
+def _stretches(text: str, tables: Tables, start: int) -> Iterator[tuple[int, int, str]]:
+    """Where pieces begin and end from `start` on if each is closed, and the first word of the next. A keyword is no
+    name."""
+    for match in _HEAD.finditer(text, start):
         if match.start() > start and match[2] not in tables.keywords:
             yield start, match.start(), match[1]
             start = match.start()

@@ -16,7 +16,6 @@ from ..analysis.project import recompile
 from ..diagnostics import Diagnostic, in_order
 from ..frozen import dataclass, replace
 from ..language.parser import ParseResult, parse_bytes
-from ..language.pieces import among, nothing
 from .cache import uncollected
 from .lints import ruled
 from .project import Project, SourceText
@@ -64,7 +63,7 @@ def revised(before: Revision, edits: Mapping[str, bytes | None]) -> Revision:
         if id(file) in unchanged:
             return modules[file.path]
         old = modules.get(file.path)
-        return parse_bytes(file.content, file.path, among(old.pieces) if old else nothing)
+        return parse_bytes(file.content, file.path, before=old.pieces if old else ())
 
     with uncollected():
         return compiled_from(project, {file.path: parsed(file) for file in project.files}, before.memory)

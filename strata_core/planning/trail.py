@@ -12,13 +12,13 @@ from __future__ import annotations
 import hashlib
 import marshal
 import pickle
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
 from ..analysis.compiled import CompiledModel, Source
 from ..analysis.fields import table_contract
-from ..analysis.memory import ABSENT, Kept, Memory, Note
+from ..analysis.memory import Kept, Memory
 from ..analysis.model import Outcome
 from ..analysis.scope import Table
 from ..analysis.tests import Tests
@@ -81,16 +81,15 @@ def _trail_of(revision: Revision, start: _Trail) -> bytes:
         for piece in result.pieces
         if (declared := _declared(piece, whose, tests)) is not None
     }
-    listed: dict[frozenset[str], int] = {}
-    notes = partial(_notes, listed=listed)
     return marshal.dumps(
         {
             "pieces": pieces,
             "domains": pickle.dumps(dict(memory.domains)),
             "externs": pickle.dumps(dict(memory.externs)),
-            "contracts": {n: (notes(k.notes), _told(k.result[1])) for n, k in memory.contracts.items()},
+            "contracts": {n: (k.notes, _told(k.result[1])) for n, k in memory.contracts.items()},
+            "broken contracts": [n for n in memory.promised if n not in memory.contracts],
             "sources": {
-                n: (notes(k.notes), _told(k.result[2]))
+                n: (k.notes, _told(k.result[2]))
                 for n, k in memory.sources.items()
                 if k.result[1] is memory.tables[n]  # not where a model has its name too, and is what others read
             },
@@ -100,11 +99,12 @@ def _trail_of(revision: Revision, start: _Trail) -> bytes:
                 for n, table in memory.tables.items()
             },
             "models": {
-                n: (notes(k.notes), _told(k.result.diagnostics), k.result.compiled is not None)
+                n: (k.notes, _told(k.result.diagnostics), k.result.compiled is not None)
                 for n, k in memory.models.items()
             },
-            "tests": [(notes(k.notes), _told(k.result[1])) for k in memory.tests],
-            "listed": [sorted(one) for one in listed],
+            "sound": [*memory.sound],
+            "unsound": [*memory.unsound],
+            "tests": [(k.notes, _told(k.result[1])) for k in memory.tests],
             "types": pickle.dumps([*types]),
         }
     )
@@ -128,19 +128,6 @@ def _digest(text: str) -> bytes:
 
 def _place(span: Span) -> tuple[str, int, int, int, int]:
     return span.file, span.line, span.column, span.end_line, span.end_column
-
-
-def _notes(notes: Iterable[Note], listed: dict[frozenset[str], int]) -> list[Any]:
-    """What was asked, in plain values. All names of a mapping, where they mattered, are a number of `listed`: they are
-    those that were there, the broken ones too, which are nowhere else in the trail."""
-    return [
-        (
-            [name for name, value in note.asked.items() if value is not ABSENT],
-            [name for name, value in note.asked.items() if value is ABSENT],
-            None if note.names is None else listed.setdefault(note.names, len(listed)),
-        )
-        for note in notes
-    ]
 
 
 def _told(diagnostics: tuple[Diagnostic, ...]) -> bytes:
@@ -254,7 +241,6 @@ class _Trail:
             return Memory()
         kept, stubs = self.kept, self.stubs
         domains, externs = pickle.loads(kept["domains"]), pickle.loads(kept["externs"])
-        listed = [frozenset(one) for one in kept["listed"]]
         model, contract, source, _ = range(len(KINDS))
 
         def promised(name: str) -> TableContract:
@@ -266,59 +252,42 @@ class _Trail:
 
         contracts = {name: promised(name) for name in kept["contracts"]}
         tables = {name: _pending(Table, partial(_decoded, one, self.types)) for name, one in kept["tables"].items()}
-        models = {n: _pending(CompiledModel, _unknown) for n, (_, _, sound) in kept["models"].items() if sound}
-        declared = {n: stubs.get((model, n)) for n in kept["models"]}
-        wanted = {table: True for read in kept["reads"].values() for table, _ in read}
-
-        def notes(written: list[Any], *given: Mapping[str, object]) -> tuple[Note, ...]:
-            return tuple(
-                Note(
-                    {n: values.get(n) for n in there} | dict.fromkeys(absent, ABSENT),
-                    None if names is None else listed[names],
-                )
-                for (there, absent, names), values in zip(written, given, strict=True)
-            )
-
-        kept_contracts = {
-            name: Kept(stubs[contract, name], notes(written, domains), (contracts[name], _heard(told)))
-            for name, (written, told) in kept["contracts"].items()
-            if (contract, name) in stubs
-        }
-        kept_sources = {
-            name: Kept(
-                stubs[source, name],
-                notes(written, domains, wanted),
-                (_pending(Source, _unknown), tables[name], _heard(told)),
-            )
-            for name, (written, told) in kept["sources"].items()
-            if (source, name) in stubs
-        }
-        reads = {
-            name: Kept[Mapping[str, ast.Name]](
-                stubs[model, name], (), {t: ast.Name(t, Span(*place)) for t, place in read}
-            )
-            for name, read in kept["reads"].items()
-            if (model, name) in stubs
-        }
-        kept_models = {
-            name: Kept(
-                stubs[model, name],
-                notes(written, contracts, tables, domains, externs),
-                Outcome(tables[name], models.get(name), _heard(told)),
-            )
-            for name, (written, told, _) in kept["models"].items()
-            if (model, name) in stubs
-        }
-        tests = tuple(
-            Kept(
-                self.tests[number],
-                notes(written, declared, {}, models, tables, domains, externs),
-                (Tests((), ()), _heard(told)),
-            )
-            for number, (written, told) in enumerate(kept["tests"])
-            if number in self.tests
+        compiled = {n: _pending(CompiledModel, _unknown) for n, (_, _, made) in kept["models"].items() if made}
+        return Memory(
+            domains=domains,
+            externs=externs,
+            tables=tables,
+            promised=contracts | dict.fromkeys(kept["broken contracts"]),
+            wanted={table: True for read in kept["reads"].values() for table, _ in read},
+            declared={n: stubs.get((model, n)) for n in kept["models"]},
+            unsound=dict.fromkeys(kept["unsound"], True),
+            sound={n: compiled[n] for n in kept["sound"]},
+            contracts={
+                name: Kept(stubs[contract, name], notes, (contracts[name], _heard(told)))
+                for name, (notes, told) in kept["contracts"].items()
+                if (contract, name) in stubs
+            },
+            sources={
+                name: Kept(stubs[source, name], notes, (_pending(Source, _unknown), tables[name], _heard(told)))
+                for name, (notes, told) in kept["sources"].items()
+                if (source, name) in stubs
+            },
+            reads={
+                name: Kept(stubs[model, name], (), {t: ast.Name(t, Span(*place)) for t, place in read})
+                for name, read in kept["reads"].items()
+                if (model, name) in stubs
+            },
+            models={
+                name: Kept(stubs[model, name], notes, Outcome(tables[name], compiled.get(name), _heard(told)))
+                for name, (notes, told, _) in kept["models"].items()
+                if (model, name) in stubs
+            },
+            tests=tuple(
+                Kept(self.tests[number], notes, (Tests((), ()), _heard(told)))
+                for number, (notes, told) in enumerate(kept["tests"])
+                if number in self.tests
+            ),
         )
-        return Memory(domains, kept_contracts, kept_sources, reads, tables, kept_models, tests, externs=externs)
 
 
 def _unheard(diagnostic: Diagnostic) -> None:

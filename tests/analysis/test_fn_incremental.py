@@ -7,7 +7,6 @@ from random import Random
 from strata_core.analysis.memory import Memory
 from strata_core.analysis.project import compile_project, recompile
 from strata_core.language.parser import ParseResult, parse_module
-from strata_core.language.pieces import among
 
 TEXT = """source t(csv: "t.csv") { columns: { id: int64 nonnull, country: string } }
 contract C { id: int64 nonnull, country: string }
@@ -51,7 +50,7 @@ EDITS = [
 
 
 def parsed(text: str, before: ParseResult | None = None) -> ParseResult:
-    return parse_module(text, "m.strata", among(before.pieces)) if before else parse_module(text, "m.strata")
+    return parse_module(text, "m.strata", before=before.pieces) if before else parse_module(text, "m.strata")
 
 
 def test_law_an_edited_project_is_what_it_is_from_scratch() -> None:

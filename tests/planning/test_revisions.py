@@ -173,6 +173,23 @@ def test_what_an_edit_does_not_reach_stays_text(monkeypatch):
     assert [piece.split()[1] for piece in read] == ["second", "third"]
 
 
+def test_a_trail_that_lacks_little_is_followed_on():
+    source = 'source orders(csv: "o.csv") { columns: { id: int64 nonnull } }'
+    lines = [source, *(f"model m{n} {{ from orders filter id > 0 select {{ id }} }}" for n in range(200))]
+
+    def filtered(changed: int) -> Project:
+        """The project with other filters in the first of its models."""
+        text = "\n".join([*(line.replace("> 0", "> 1") for line in lines[: changed + 1]), *lines[changed + 1 :]])
+        return project_of({FILES[0]: text})
+
+    _, trail = checked(filtered(0), None)
+    for changed in (0, 1, 2):
+        assert checked(filtered(changed), trail)[1] is trail
+    _, other = checked(filtered(3), trail)
+    assert other is not trail
+    assert checked(filtered(5), other)[1] is other
+
+
 CHAIN = {
     "models/a.strata": """
 source orders(csv: "o.csv") { columns: { id: int64 nonnull, amount: float64 } }

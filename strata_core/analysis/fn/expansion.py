@@ -72,17 +72,22 @@ def expand(modules: Sequence[ast.Module], before: Mapping[Span, Evaluated], repo
 
     A call that was evaluated `before`, of equal declarations, gives the very same models.
     """
-    if not any(_is_compile_time(d) for m in modules for d in m.declarations):
+    kinds = {type(d) for m in modules for d in m.declarations}
+    if all(issubclass(kind, PLAIN) for kind in kinds) or not any(
+        _is_compile_time(d) for m in modules for d in m.declarations
+    ):
         return Expansion(tuple(modules), {}, {})
     from .generation import generate
 
     return generate(modules, before, report)
 
 
+PLAIN = (ast.Model, ast.Contract, ast.Source, ast.Test, ast.Domain, ast.Import)
+"""Nearly all that there is: nothing in them is computed when the program is compiled."""
+
+
 def _is_compile_time(declaration: ast.Declaration) -> bool:
     match declaration:
-        case ast.Model() | ast.Contract():  # nearly all that there is
-            return False
         case ast.Fn() | ast.Broken(word="fn"):
             return True
         case _:
