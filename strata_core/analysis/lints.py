@@ -291,7 +291,9 @@ LOOKS: Mapping[type, Sequence[Callable[[ast.Statement, Rows, Rows, Known], Itera
 
 def _unused(statements: Sequence[ast.Statement]) -> Iterator[Diagnostic]:
     """W005 and W014, from the last statement to the first that may be told of, so that each is looked at once."""
-    first = next((i for i, one in enumerate(statements) if isinstance(one, ast.Join | ast.AsofJoin | ast.Let)), len(statements))
+    first = next(
+        (i for i, one in enumerate(statements) if isinstance(one, ast.Join | ast.AsofJoin | ast.Let)), len(statements)
+    )
     later = Named(set(), set())
     for statement in reversed(statements[first:]):
         yield from _unused_one(statement, later)
