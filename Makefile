@@ -16,6 +16,7 @@ help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 demo: .venv/.installed-demo .dagster/dagster.yaml parsed ## real data through dbt, Strata and Dagster (a few minutes the first time)
+	@$(STAGE) "compile the Strata models" strata-compile $(BIN)/strata compile --manifest
 	@$(STAGE) "materialize every asset" dagster $(BIN)/dagster asset materialize --select '*' -m definitions
 	@$(BIN)/python -m strata_dagster.summary
 	@echo "Open the Dagster UI with: make ui"

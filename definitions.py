@@ -30,6 +30,7 @@ if not dbt_project.manifest_path.exists():
         "dbt_project/ has not been parsed: run `make staged`, or `dbt parse` in dbt_project/"
     )
 strata_project = StrataProject(ROOT)
+strata_project.prepare_if_dev()
 
 
 @dbt_assets(manifest=dbt_project.manifest_path, project=dbt_project)

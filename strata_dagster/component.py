@@ -11,17 +11,21 @@ from dagster import (
     AssetExecutionContext,
     AssetKey,
     AssetSpec,
-    Component,
     ComponentLoadContext,
     DagsterInvalidDefinitionError,
     Definitions,
+    ResolutionContext,
     Resolvable,
     Resolver,
+    StateBackedComponent,
+    get_dagster_logger,
     with_resources,
 )
 from dagster.components import Scaffolder, ScaffoldRequest, scaffold_component, scaffold_with
 from dagster.components.resolved.core_models import OpSpec
+from dagster.components.utils.defs_state import DefsStateConfig
 from dagster.components.utils.translation import TranslationFn, TranslationFnResolver
+from dagster_shared.serdes.objects.models.defs_state_info import DefsStateManagementType
 from pydantic import BaseModel, Field
 
 from strata_core.planning.outline import ModelOutline
@@ -59,10 +63,22 @@ class StrataProjectScaffolder(Scaffolder[ScaffoldParams]):
         scaffold_component(request, {"project": "{{ project_root }}" + ("" if path == "." else f"/{path}")})
 
 
+UNPREPARED = (
+    "the Strata project %s has no compiled state, so that each load compiles it: run `dg utils refresh-defs-state` "
+    "where the deployment is built (or `strata compile --manifest` in the project)"
+)
+
+
+def _project_folder(context: ResolutionContext, value: str) -> str:
+    return str(context.resolve_source_relative_path(context.resolve_value(value, as_type=str)))
+
+
 @scaffold_with(StrataProjectScaffolder)
 @dataclass
-class StrataProjectComponent(Component, Resolvable):
+class StrataProjectComponent(StateBackedComponent, Resolvable):
     """The models of a Strata project as assets, and the files that they read.
+
+    Its state is the compiled manifest: `dg utils refresh-defs-state` makes it, `dagster dev` and `dg` at each load.
 
     type: strata_dagster.StrataProjectComponent
     attributes:
@@ -74,7 +90,9 @@ class StrataProjectComponent(Component, Resolvable):
 
     project: Annotated[
         str,
-        Resolver.default(
+        Resolver(
+            _project_folder,
+            model_field_type=str,
             description="The folder of strata.toml; from the folder of defs.yaml where it is relative.",
             examples=["{{ project_root }}/transform"],
         ),
@@ -95,8 +113,7 @@ class StrataProjectComponent(Component, Resolvable):
     prepare_if_dev: Annotated[
         bool,
         Resolver.default(
-            description="Write the compiled manifest in `dagster dev`, and require one elsewhere. `false` compiles "
-            "where there is none."
+            description="Compile anew in `dagster dev` and `dg`; elsewhere the state is that of the deployment."
         ),
     ] = True
     translation: Translation = field(default=None)
@@ -106,11 +123,25 @@ class StrataProjectComponent(Component, Resolvable):
             if not isinstance(value := getattr(self, name), bool):
                 raise DagsterInvalidDefinitionError(f"{name} is `true` or `false`, not `{value}`")
 
-    def build_defs(self, context: ComponentLoadContext) -> Definitions:
+    @property
+    def defs_state_config(self) -> DefsStateConfig:
+        """Its state is of the op's name, which no two components share, else of the project's folder."""
+        name = self.op.name if self.op is not None and self.op.name else Path(self.project).name
+        return DefsStateConfig(
+            key=f"StrataProjectComponent[{name}]",
+            management_type=DefsStateManagementType.LOCAL_FILESYSTEM,
+            refresh_if_dev=self.prepare_if_dev,
+        )
+
+    def write_state_to_path(self, state_path: Path) -> None:
+        """Compile the project; raises `DagsterInvalidDefinitionError` as `StrataProject` does."""
+        StrataProject(self.project, self.on_error).compile(state_path)
+
+    def build_defs_from_state(self, context: ComponentLoadContext, state_path: Path | None) -> Definitions:
         """The models and their sources; raises `DagsterInvalidDefinitionError` as `StrataProject` does."""
-        project = StrataProject(context.path / self.project, self.on_error)
-        if self.prepare_if_dev:
-            project.prepare_if_dev()
+        project = StrataProject(context.path / self.project, self.on_error, state_path)
+        if not project.is_compiled:
+            get_dagster_logger().warning(UNPREPARED, project.root)
         translator, resource = _Translated(self.translation), StrataResource(project, self.environment)
         op = self.op or OpSpec()
         name = op.name or project.name.replace("-", "_")

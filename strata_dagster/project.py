@@ -32,12 +32,15 @@ class StrataProject:
     `strata compile --manifest` writes), models are taken from it and nothing is compiled; else those that are unchanged
     since any earlier load are not compiled again.
 
+    `manifest` is a compiled manifest that lies elsewhere.
+
     Of a project with errors, `on_error` decides: "fail" does not load it, and the error holds the compiler's findings;
     "check" loads it, and a run fails the `write_pin` of the broken models and applies the others.
     """
 
     project_dir: str | os.PathLike[str]
     on_error: OnError = "fail"
+    manifest: Path | None = None
 
     def __post_init__(self) -> None:
         if self.on_error not in ON_ERRORS:
@@ -48,16 +51,25 @@ class StrataProject:
 
         Raises `DagsterInvalidDefinitionError` E099 where a deployment has none, or one that is not of its texts.
         """
-        project = self.opened
         try:
-            read_manifest(project)
+            read_manifest(self.opened, self.manifest)
         except StrataError as error:
             if not using_dagster_dev():
                 raise DagsterInvalidDefinitionError(findings(error.diagnostics, None)) from None
-            try:
-                write_manifest(project, outline(project))
-            except StrataError as unwritten:
-                raise DagsterInvalidDefinitionError(findings(unwritten.diagnostics, None)) from None
+            self.compile(self.manifest)
+
+    def compile(self, path: Path | None = None) -> None:
+        """Write the compiled manifest, to `path` or to where it is looked for, also of a project with errors. Raises
+        `DagsterInvalidDefinitionError` E092 where that cannot be."""
+        try:
+            write_manifest(self.opened, outline(self.opened), path)
+        except StrataError as error:
+            raise DagsterInvalidDefinitionError(findings(error.diagnostics, None)) from None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether there is a compiled manifest, current or not."""
+        return (self.manifest or manifest_path(self.opened)).exists()
 
     @cached_property
     def root(self) -> Path:
@@ -83,10 +95,10 @@ class StrataProject:
         return found
 
     def _outlined(self) -> Outline:
-        if not manifest_path(self.opened).exists():
+        if not self.is_compiled:
             return outline(self.opened)
         try:
-            return read_manifest(self.opened)
+            return read_manifest(self.opened, self.manifest)
         except StrataError as error:
             raise DagsterInvalidDefinitionError(findings(error.diagnostics, None)) from None
 

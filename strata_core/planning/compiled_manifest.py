@@ -23,7 +23,7 @@ from .project import Project, content_parts
 MANIFEST_PATH = ".strata/manifest.json"
 FORMAT = 1
 """Raise it when the document changes."""
-FIX = "run `strata compile --manifest`"
+FIX = "run `strata compile --manifest`, or `dg utils refresh-defs-state` where it is the state of a component"
 
 
 def manifest_path(project: Project) -> Path:
@@ -31,9 +31,10 @@ def manifest_path(project: Project) -> Path:
     return project.root / MANIFEST_PATH
 
 
-def write_manifest(project: Project, outline: Outline) -> Path:
-    """Write the manifest of `project`, whole or not at all. Raises `StrataError` E092."""
-    path = manifest_path(project)
+def write_manifest(project: Project, outline: Outline, path: Path | None = None) -> Path:
+    """Write the manifest of `project` (to `path`, else where it is looked for), whole or not at all. Raises
+    `StrataError` E092."""
+    path = path or manifest_path(project)
     new = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,10 +46,10 @@ def write_manifest(project: Project, outline: Outline) -> Path:
     return path
 
 
-def read_manifest(project: Project) -> Outline:
-    """The outline that the manifest of `project` holds. Raises `StrataError` E099 where it is not one of this project
-    as its texts are now."""
-    path = manifest_path(project)
+def read_manifest(project: Project, path: Path | None = None) -> Outline:
+    """The outline that the manifest of `project` (at `path`, else where it is looked for) holds. Raises `StrataError`
+    E099 where it is not one of this project as its texts are now."""
+    path = path or manifest_path(project)
     try:
         content = path.read_bytes()
     except FileNotFoundError:

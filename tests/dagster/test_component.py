@@ -44,7 +44,10 @@ def keys(defs: dg.Definitions) -> set[str]:
 def test_a_project_is_its_assets_and_its_files_and_runs(shop, sandbox) -> None:
     defs = loaded(sandbox, shop.root)
     assert keys(defs) == {"paid", "by_country", "rate", "orders", "rates"}
-    assert (shop.root / ".strata/manifest.json").exists()  # `prepare_if_dev`
+    (state,) = sandbox.project_root.rglob("state")
+    assert "StrataProjectComponent" in str(state)
+    assert b'"paid"' in state.read_bytes()
+    assert not (shop.root / ".strata/manifest.json").exists(), "there is one manifest"
     job = defs.resolve_implicit_global_asset_job_def()
     assert job.execute_in_process(instance=shop.instance).success
     assert len(shop.live("paid")) == 3
@@ -111,12 +114,25 @@ def test_what_the_yaml_says_wrongly_is_told(shop, sandbox, attributes, told) -> 
     assert told in whole(caught.value)
 
 
-def test_a_deployment_without_manifest_does_not_load_unless_it_may_compile(shop, sandbox, monkeypatch) -> None:
+def test_a_deployment_without_state_loads_and_says_what_to_run(shop, sandbox, monkeypatch, caplog) -> None:
     monkeypatch.delenv("DAGSTER_IS_DEV_CLI")
+    assert "paid" in keys(loaded(sandbox, shop.root))
+    assert "has no compiled state" in caplog.text
+    assert "dg utils refresh-defs-state" in caplog.text
+
+
+def test_a_deployment_loads_from_the_manifest_that_was_shipped_with_the_project(
+    shop, sandbox, monkeypatch, caplog
+) -> None:
+    monkeypatch.delenv("DAGSTER_IS_DEV_CLI")
+    shop.project.compile()
+    assert "paid" in keys(loaded(sandbox, shop.root))
+    assert "no compiled state" not in caplog.text
+    shop.edit("models/rates.strata", "select {", "filter rate > 0\n  select {")
     with pytest.raises(ComponentTreeException) as caught:
         loaded(sandbox, shop.root)
     assert "E099" in whole(caught.value)
-    assert "paid" in keys(loaded(sandbox, shop.root, prepare_if_dev=False))
+    assert "`models/rates.strata` changed since it was made" in whole(caught.value)
 
 
 def test_scaffolding_writes_the_path_of_the_project(shop, sandbox) -> None:

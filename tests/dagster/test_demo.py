@@ -11,6 +11,8 @@ from types import ModuleType
 import dagster as dg
 import pytest
 
+from strata_dagster import StrataProject
+
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("models", "dbt_project", "data", "demo", "definitions.py", "strata.toml")
 MODELS = 15
@@ -34,6 +36,7 @@ def demo(tmp_path: Path) -> Path:
         (shutil.copytree if source.is_dir() else shutil.copy)(source, root / part)
     (root / ".dagster").mkdir()
     shutil.copy(ROOT / "deploy/dagster.yaml", root / ".dagster")
+    StrataProject(root).compile()
     assert (root / "dbt_project/target/manifest.json").exists(), "run `make staged` first"
     return root
 
