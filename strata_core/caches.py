@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -57,14 +58,18 @@ def kept(path: Path) -> bytes | None:
 @cache
 def program_stamp() -> bytes:
     """A digest of this installation: the names, sizes and times of its files."""
-    package = Path(__file__).resolve().parent
-    parts = [sys.version]
-    for directory, _, names in sorted(os.walk(package)):
-        for name in sorted(names):
-            if name.endswith((".py", ".lark")):
-                status = os.stat(os.path.join(directory, name))
-                parts.append(f"{directory}/{name}:{status.st_size}:{status.st_mtime_ns}")
-    return digest(*parts)
+    return digest(sys.version, *_stamps(os.path.dirname(os.path.realpath(__file__))))
+
+
+def _stamps(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    for entry in entries:
+        if entry.name.endswith((".py", ".lark")):
+            status = entry.stat()
+            yield f"{entry.path}:{status.st_size}:{status.st_mtime_ns}"
+        elif entry.name != "__pycache__" and entry.is_dir():
+            yield from _stamps(entry.path)
 
 
 def thinned(folder: Path, most: int) -> None:

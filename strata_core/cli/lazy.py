@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import click
+
+from ..frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

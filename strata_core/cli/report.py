@@ -18,7 +18,6 @@ import click
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.render import render_json, render_text
 from ..planning.config import CONFIG_NAME, find_project
-from ..planning.project import open_project
 from .exits import CLEAN, exit_code
 
 Verb = TypeVar("Verb", bound=Callable[..., int])
@@ -43,6 +42,8 @@ def on_project(verb: Callable[..., int]) -> Callable[..., int]:
     )
     @wraps(verb)
     def run(project: Path | None, **options: Any) -> int:
+        from ..planning.project import open_project  # which who checks contracts needs not
+
         path = options.get("path")
         shown: list[Lines] = [lines_below(project or path or Path.cwd())]
 

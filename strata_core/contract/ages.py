@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from ..language.literals import SECONDS
+from ..language.units import SECONDS
 
 AGES: dict[str, timedelta | None] = {
     "hourly": timedelta(hours=1),

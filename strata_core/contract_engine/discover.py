@@ -91,7 +91,7 @@ def discover(tree: Tree, config: ProjectConfig, root: Path) -> Inventory:
         if path in found:
             continue
         try:
-            found[path] = Input(path, kind, tree.digest(path), tree.size(path))
+            found[path] = Input(path, kind, *tree.measured(path))
         except OSError as error:
             message = f"the file cannot be read: {error.strerror or error}"
             diagnostics.append(Diagnostic("E100", message, Span(path, 1, 1, 1, 1), fix="give leave to read it"))

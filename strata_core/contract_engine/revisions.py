@@ -49,13 +49,13 @@ class RevisionTree:
         """Whether there is such a file."""
         return self.prefix + path in self.tree.files
 
-    def size(self, path: str) -> int:
-        """The number of bytes of a file."""
-        return len(self.read(path))
-
     def digest(self, path: str) -> str:
         """What Git calls its content."""
         return self.tree.files[self.prefix + path][1]
+
+    def measured(self, path: str) -> tuple[str, int]:
+        """That, and the number of bytes of a file."""
+        return self.digest(path), len(self.read(path))
 
     def read(self, path: str) -> bytes:
         """The content of a file; empty for a link that leaves the tree."""

@@ -35,16 +35,16 @@ class Tree(Protocol):
         """Whether there is a file or folder at `path`."""
         ...
 
-    def size(self, path: str) -> int:
-        """The number of bytes of a file."""
-        ...
-
     def read(self, path: str) -> bytes:
         """The content of a file; raises `OSError`."""
         ...
 
     def digest(self, path: str) -> str:
-        """SHA-256 of a file's content, in hexadecimal digits; raises `OSError`."""
+        """What tells a file's content from any other: SHA-256 in hexadecimal digits; raises `OSError`."""
+        ...
+
+    def measured(self, path: str) -> tuple[str, int]:
+        """The digest of a file and its number of bytes, in one look; raises `OSError`."""
         ...
 
     def local(self, path: str) -> Path | None:
@@ -63,28 +63,33 @@ class FolderTree:
         """Whether there is a file or folder at `path`."""
         return (self.root / path).exists()
 
-    def size(self, path: str) -> int:
-        """The number of bytes of a file."""
-        return os.stat(self._place(path)).st_size
-
     def read(self, path: str) -> bytes:
         """The content of a file."""
         return (self.root / path).read_bytes()
 
     def digest(self, path: str) -> str:
         """SHA-256 of a file, read in blocks."""
-        sha = hashlib.sha256()
-        with open(self._place(path), "rb", buffering=0) as file:
-            while block := file.read(_BLOCK):
+        return self.measured(path)[0]
+
+    def measured(self, path: str) -> tuple[str, int]:
+        """SHA-256 of a file and its number of bytes. Thousands are looked at each time: one call opens, one reads."""
+        file = os.open(self._place(path), os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        try:
+            size, count = os.fstat(file).st_size, 0
+            sha = hashlib.sha256()
+            while count < size and (block := os.read(file, min(size - count, _BLOCK))):
                 sha.update(block)
-        return sha.hexdigest()
+                count += len(block)
+        finally:
+            os.close(file)
+        return sha.hexdigest(), count
 
     def local(self, path: str) -> Path | None:
         """Where the file lies."""
         return self.root / path
 
     def _place(self, path: str) -> str:
-        # Thousands of files are asked for at each look, and a `Path` costs as much as to read one.
+        # A `Path` costs as much as to read a small file.
         return f"{self.root}/{path}"
 
     def below(self, folder: str, report: Report) -> Iterator[str]:
@@ -99,14 +104,14 @@ class FolderTree:
         here = self._place(folder)
         if self.visited is not None:
             self.visited.append(folder)
-        found = _ignores_of(here, folder)
-        inside = [*ignores, found] if found else ignores
         try:
             with os.scandir(here) as entries:
                 listed = sorted(entries, key=lambda entry: entry.name)
         except OSError as error:
             report(_unreadable(folder, error))
             return
+        found = _ignores_of(here, folder) if any(entry.name == ".gitignore" for entry in listed) else None
+        inside = [*ignores, found] if found else ignores
         for entry in listed:
             path = f"{folder}/{entry.name}" if folder else entry.name
             if not _is_text(entry.name):

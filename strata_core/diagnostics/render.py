@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 from unicodedata import category, east_asian_width
@@ -48,6 +47,8 @@ def render_json(diagnostics: Iterable[Diagnostic]) -> str:
     `suggestions` (objects of `title` and `edits`, which are objects of `span` and `text`). What is absent is null.
     A span has `file`, `line`, `column`, `end_line`, `end_column`, counted from 1 in code points, the end exclusive.
     """
+    import json
+
     return json.dumps([_plain(diagnostic) for diagnostic in diagnostics], indent=2)
 
 

@@ -9,13 +9,12 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, Report, Span
 from . import ast
+from .units import SECONDS
 
 Action = Callable[[list[Any], Span, Report], Any]
 
 INT_MAX = 2**63 - 1
 DECIMAL_DIGITS = 38
-SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
-"""The units of a duration."""
 _SPECIAL = re.compile(r"\\(.)|\$\{", re.DOTALL)
 _HOLE = re.compile(r"\$\{\s*(?P<first>[A-Za-z_][A-Za-z0-9_]*)\s*(?:\.\s*(?P<field>[A-Za-z_][A-Za-z0-9_]*)\s*)?\}")
 _ESCAPED = {"n": "\n", "t": "\t"}

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...contract_engine.candidate import Candidate
-from ...contract_engine.pipeline import Checked, open_setting
+from ...contract_engine.pipeline import open_setting
 from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.suggest import did_you_mean
 from ..exits import CLEAN, FINDINGS, USAGE
 from ..report import Lines, exchanged, piped, rendered
+
+if TYPE_CHECKING:  # who asks for an unchanged tree needs neither
+    from ...contract_engine.candidate import Candidate
+    from ...contract_engine.pipeline import Checked
 
 _USAGE_CODES = ("E073", "E034")
 """Findings about the command or `strata.toml`, not about contracts."""

@@ -85,10 +85,6 @@ class _ChangedTree:
         """Whether there is a file or folder at `path`."""
         return path in self.contents or self.tree.exists(path)
 
-    def size(self, path: str) -> int:
-        """The number of bytes of a file."""
-        return len(self.contents[path]) if path in self.contents else self.tree.size(path)
-
     def read(self, path: str) -> bytes:
         """The content of a file."""
         return self.contents[path] if path in self.contents else self.tree.read(path)
@@ -96,6 +92,10 @@ class _ChangedTree:
     def digest(self, path: str) -> str:
         """SHA-256 of a file's content."""
         return hashlib.sha256(self.contents[path]).hexdigest() if path in self.contents else self.tree.digest(path)
+
+    def measured(self, path: str) -> tuple[str, int]:
+        """The digest of a file and its number of bytes."""
+        return (self.digest(path), len(self.contents[path])) if path in self.contents else self.tree.measured(path)
 
     def local(self, path: str) -> Path | None:
         """Where a file lies that is not changed."""

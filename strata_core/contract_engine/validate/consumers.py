@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from ...contract.changes import Impact
 from ...frozen import replace
 from ..candidate import Candidate
 from ..collate import Collated
-from ..compatibility.changes import ProductChange
 from ..parse.parsed import Parsed
 from .references import split_ref
+
+if TYPE_CHECKING:  # where nothing was promoted, nothing is compared
+    from ..compatibility.changes import ProductChange
 
 Node = TypeVar("Node", bound=Hashable)
 
@@ -29,6 +30,8 @@ class Consumers:
 
     def reached(self, changes: Iterable[ProductChange], candidate: Candidate) -> tuple[ProductChange, ...]:
         """`changes` with the consumers of each that is more than words."""
+        from ...contract.changes import Impact
+
         return tuple(
             replace(c, consumers=self._of(c, candidate)) if c.impact is not Impact.PATCH else c for c in changes
         )
