@@ -15,6 +15,7 @@ from ..diagnostics import Diagnostic, Related, Report, Severity, Span
 from ..diagnostics.listing import listed
 from ..diagnostics.suggest import did_you_mean
 from ..frozen import dataclass, replace
+from .alone import provenance_alone
 from .candidate import Candidate, Provenance, SuggestedEdit, Tier
 from .documents import Document, Mark, Path, finding, value_at
 from .merge import Merge, Part
@@ -235,6 +236,8 @@ def _candidate(
     ]
     columns = {a["id"]: a.get("columns") for a in _assets(document)}
     known = [(asset, _as_authored(facts, columns.get(asset))) for asset, facts in known]
+    if not known and not product.parts and (places := provenance_alone(document)) is not None:
+        return Candidate(document.file, id_, document.data, places, True, inputs=(document.file,))
     parts = [Part(Tier.CANONICAL, document, (), document.data), *product.parts]
     parts += [part for asset, facts in known for part in _generated_parts(asset, facts, id_, owners)]
     merge = Merge(document.file, report)

@@ -6,7 +6,6 @@ is read, and what is kept in the user's cache: what was parsed of each file, and
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -16,13 +15,13 @@ from ..diagnostics import Diagnostic, StrataError, in_order
 from ..frozen import dataclass, replace
 from ..planning import cache
 from ..planning.config import ProjectConfig, config_fault, find_project, read_config
-from .discover import Input, Inventory, discover
+from .discover import Inventory, discover
 from .tree import FolderTree, Tree
 
 if TYPE_CHECKING:  # what an unchanged tree needs not
     from ..planning.project import Project
     from .collate import Collated
-    from .parse.parsed import GeneratedAsset, Parsed, ParsedFile
+    from .parse.parsed import GeneratedAsset, Parsed
     from .promotions import Promotion
     from .validate import Validated
 
@@ -116,41 +115,28 @@ def _records(setting: Setting) -> list[str]:
 
 
 def examine(setting: Setting, inventory: Inventory | None = None) -> Checked:
-    """Every step up to validation. Files that did not change are not parsed again."""
+    """Every step up to validation. Files that did not change are not parsed again, and what is found in a contract that
+    nothing else takes part in is found once."""
+    from . import kept
     from .collate import collate
-    from .parse import kept_key, parse
+    from .parse import parse
     from .parse.dbt_lineage import with_dbt_origins
     from .validate import Surroundings, validate
 
     inventory = inventory or discover(setting.tree, setting.config, setting.root)
-    files_key = cache.content_key("contract-files", str(setting.root).encode())
-    kept = {key: _unpacked(*entry) for key, entry in (cache.load(files_key) or {}).items()}
+    before = kept.load(setting.root, inventory)
     found: list[Diagnostic] = [*inventory.diagnostics]
-    parsed = parse(setting.tree, inventory, kept, _compiled(setting, inventory, found))
-    now = {kept_key(i): f for i, f in zip(_parseable(inventory), parsed.files, strict=True)}
-    if now.keys() != kept.keys():
-        cache.save(files_key, {key: _packed(file) for key, file in now.items()})
+    parsed = parse(setting.tree, inventory, before.parsed, _compiled(setting, inventory, found))
+    files = {file.path: file for file in parsed.files}
     parsed = with_dbt_origins(parsed, setting.tree)
     collated = collate(parsed, setting.config.contracts)
     promotions = _promotions(setting, [c.id for c in collated.candidates if c.sound], found)
-    validated = validate(Surroundings(collated, parsed, setting.config, promotions, setting.today))
+    around = Surroundings(collated, parsed, setting.config, promotions, setting.today, before.findings)
+    validated = validate(around)
+    kept.save(setting.root, inventory, before, files, validated.own)
     told = (located(setting.root, d) for d in validated.diagnostics)
     diagnostics = in_order([*found, *parsed.diagnostics, *collated.diagnostics, *told])
     return Checked(setting, inventory, parsed, collated, validated, promotions, diagnostics)
-
-
-_PACK = 256
-
-
-def _packed(file: ParsedFile) -> tuple[ParsedFile, list[bytes]]:
-    """A file as it is kept: a manifest of thousands of models in packs, since a pickle remembers all that is in it
-    until it is written, which takes more memory than the models."""
-    packs = range(0, len(file.generated), _PACK)
-    return replace(file, generated=()), [pickle.dumps(file.generated[i : i + _PACK]) for i in packs]
-
-
-def _unpacked(file: ParsedFile, packs: list[bytes]) -> ParsedFile:
-    return replace(file, generated=tuple(asset for pack in packs for asset in pickle.loads(pack))) if packs else file
 
 
 def located(root: Path, diagnostic: Diagnostic) -> Diagnostic:
@@ -159,12 +145,6 @@ def located(root: Path, diagnostic: Diagnostic) -> Diagnostic:
         return diagnostic
     fault = config_fault(root, diagnostic.field_path, diagnostic.message, diagnostic.fix or "")
     return replace(diagnostic, span=fault.span)
-
-
-def _parseable(inventory: Inventory) -> list[Input]:
-    from .parse import PARSERS
-
-    return [i for i in inventory.inputs if i.kind in PARSERS]
 
 
 def _compiled(setting: Setting, inventory: Inventory, found: list[Diagnostic]) -> tuple[GeneratedAsset, ...]:

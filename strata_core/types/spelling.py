@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from .currencies import CURRENCIES, DEFAULT_CURRENCY
 from .values import (
@@ -41,6 +42,7 @@ class TypeSpellingError(ValueError):
     """A spelling that is no type; the message says what would be accepted."""
 
 
+@lru_cache(maxsize=4096)
 def parse_type(text: str) -> ValueType:
     """The type that `text` spells; raises `TypeSpellingError`.
 

@@ -10,6 +10,7 @@ from ...diagnostics import Diagnostic
 from ...frozen import dataclass
 
 if TYPE_CHECKING:
+    from ..promotions import Promotion
     from .changes import ProductChange
 
 
@@ -32,6 +33,12 @@ class Compatibility:
     changes: tuple[ProductChange, ...]
     tombstones: Mapping[str, str]
     diagnostics: tuple[Diagnostic, ...]
+
+
+def unchanged(promotion: Promotion) -> Compatibility:
+    """The outcome for a product that says what was promoted: that of comparing the two, without doing it."""
+    verdict = Verdict.PATCH if promotion.live else Verdict.DRAFT
+    return Compatibility(verdict, promotion.version, (), promotion.tombstones, ())
 
 
 def uncompared(version: str) -> Compatibility:

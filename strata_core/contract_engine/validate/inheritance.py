@@ -90,7 +90,8 @@ def check_inheritance(candidate: Candidate, sensitivity: Sensitivity, levels: Le
                     sources[f"{product + '/' if product else ''}{table}.{name}"] = said
             for (table, name), label, span in sensitivity.origins(asset.ref or asset.id, column.name):
                 sources.setdefault(f"{table}.{name}", (label, span))
-            _check(candidate, f"{asset.id}.{column.name}", column, path, sources, levels, approvers, report)
+            if sources:
+                _check(candidate, f"{asset.id}.{column.name}", column, path, sources, levels, approvers, report)
 
 
 def _check(

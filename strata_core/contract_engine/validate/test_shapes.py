@@ -95,6 +95,9 @@ def sql_faults(sql: str, dialect: str, assets: Iterable[Asset]) -> Iterator[tupl
     if not isinstance(statement, exp.Query):
         yield f"a {statement.key.upper()} is no test: it would change something", "write one SELECT"
         return
+    if any(not select.expressions for select in statement.find_all(exp.Select)):
+        yield "a SELECT asks for nothing", "name the columns of the rows that are wrong, or write `*`"
+        return
     writes = next(statement.find_all(exp.DML, exp.DDL, exp.Command, exp.Into, exp.Lock), None)
     if writes is not None and not isinstance(writes, exp.Query):
         yield f"the query holds a {writes.key.upper()}: a test only reads", "write one SELECT without it"
