@@ -15,6 +15,7 @@ from ..contract.authoring import Proof
 from ..contract.model import Freshness, TableContract
 from ..diagnostics import Diagnostic, Span
 from ..frozen import dataclass, field
+from ..periods import Periods
 from ..relation.canonical import canonical
 from ..relation.expressions import Expr, SortKey, externs_in
 from ..relation.nodes import Relation, expressions, walk_relation
@@ -88,7 +89,7 @@ class CompiledModel:
     `written` has exactly the model's output columns, with the contract's types. `order` is the
     model's final `sort` over them. `assertions` is what the write pin must measure; `proofs` says for each rule of the
     contract what proves it, or that it is asserted. `upstream` names the models and sources it reads. `partition` are
-    the columns that its table is laid out by.
+    the columns that its table is laid out by, `periods` the stretches of time that it is made and published by.
     """
 
     name: str
@@ -105,6 +106,7 @@ class CompiledModel:
     name_span: Span
     incremental: Incremental | None = None
     partition: tuple[str, ...] = ()
+    periods: Periods | None = None
 
     @cached_property
     def externs(self) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from .completion_in_expressions import (
 from .expressions import CASTS
 from .occurrences import Kind as SymbolKind
 from .occurrences import Symbol
+from .partitions import ATTRIBUTES as PARTITION_ATTRIBUTES
 from .scope_at import columns_of
 from .sources import BOUNDS, CLOCKS, FILE_KINDS, NAMESPACES, OPTIONS, TABLE_KEYS
 
@@ -66,6 +67,7 @@ ATTRIBUTES = {
     "owner": "who answers for the model",
     "description": "what a reader should know",
     "label": "a tag for orchestrators",
+    **PARTITION_ATTRIBUTES,
 }
 
 

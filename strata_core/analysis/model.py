@@ -26,6 +26,7 @@ from .lints import lints
 from .mending import mended
 from .names import duplicate, unknown
 from .order import reads
+from .partitions import periods_of
 from .scope import Table
 from .sources import entries
 from .state import Rows, Surroundings, renamed
@@ -80,6 +81,9 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
     if incremental is not None:
         incremental = replace(incremental, rows=canonical(_widened(made, casts)))
     order = _order(rows, found)
+    periods = periods_of(model, relation, partition, incremental, found.append)
+    if has_errors(found):
+        return Outcome(model_table(name, relation, contract), None, tuple(found))
     found += lints(model, walked)
     compiled = CompiledModel(
         name,
@@ -96,6 +100,7 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
         model.name.span,
         incremental,
         partition,
+        periods,
     )
     return Outcome(model_table(name, relation, contract), compiled, tuple(found))
 

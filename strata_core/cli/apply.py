@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..diagnostics import Diagnostic
+from ..diagnostics.listing import listed
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, FAILED, FINDINGS, VIOLATED
 from .progress import Progress
@@ -20,13 +21,19 @@ from .report import (
     format_option,
     full_refresh_option,
     on_project,
+    partition_option,
     plural,
     rendered,
     tell,
 )
 
 if TYPE_CHECKING:
+    from ..planning.asked_periods import Asked
     from ..planning.results import Event, ModelResult, Outcome
+
+
+MOST_PARTITIONS = 6
+"""Partitions that a line names; the JSON has all."""
 
 
 @click.command("apply")
@@ -36,15 +43,22 @@ if TYPE_CHECKING:
 @format_option("text", "json")
 @force_option
 @full_refresh_option
+@partition_option
 def apply_command(
-    project: Project, models: tuple[str, ...], environment: str, format_: str, force: bool, full_refresh: bool
+    project: Project,
+    models: tuple[str, ...],
+    environment: str,
+    format_: str,
+    force: bool,
+    full_refresh: bool,
+    asked: Asked | None,
 ) -> int:
     """Compute what is stale, pin it and publish it in one step.
 
     MODELS limits the apply to these and the stale models that they read. Without MODELS it is for what the pipelines of
     the environment name, or for all. When a candidate violates its contract nothing of it is published: the
     last-known-good stays live, and the exit code is 3. Nothing runs where it would break another project that shares
-    the store: the exit code is 1.
+    the store: the exit code is 1. With --partition only these partitions are computed and published.
     """
     from ..contract_engine.approvals import approvals
     from ..planning.apply import apply_plan
@@ -57,7 +71,11 @@ def apply_command(
         if swept:
             shown.say(f"removed {plural(len(swept), 'candidate')} of killed applies")
         plan = workspace.plan(
-            models or None, force=force, full_refresh=full_refresh, approvals=partial(approvals, project.root)
+            models or None,
+            force=force,
+            full_refresh=full_refresh,
+            approvals=partial(approvals, project.root),
+            asked=asked,
         )
         if plan.conflicts:
             tell(plan.conflicts, project.line_source, format_)
@@ -108,7 +126,18 @@ def _line(result: ModelResult, width: int) -> str:
     line = f"{result.status:<8}  {result.name:<{width}}  "
     if result.waits_for:
         return f"{line}waits for {', '.join(result.waits_for)}"
-    return f"{line}{rows:<16} {result.seconds:6.2f} s{f'  {result.way}' if result.way else ''}"
+    told = str(result.way) if result.way else _partitions(result)
+    return f"{line}{rows:<16} {result.seconds:6.2f} s{f'  {told}' if told else ''}"
+
+
+def _partitions(result: ModelResult) -> str:
+    """What became of partitions of time, and which were refused."""
+    if not result.pieces:
+        return ""
+    counts = Counter(piece.status for piece in result.pieces.values())
+    refused = [key for key, piece in result.pieces.items() if not piece.status.sound]
+    named = f": {listed(refused, MOST_PARTITIONS)}" if refused else ""
+    return f"{plural(len(result.pieces), 'partition')} ({', '.join(f'{n:,} {s}' for s, n in counts.items())}){named}"
 
 
 def summary(outcome: Outcome, environment: str) -> str:
@@ -147,6 +176,14 @@ def _model_as_json(result: ModelResult) -> dict[str, object]:
         "live": live.digest if live else None,
         "seconds": round(result.seconds, 3),
         "way": str(result.way) if result.way else None,
+        "partitions": {
+            key: {
+                "status": str(piece.status),
+                "rows": piece.piece.rows if piece.piece else None,
+                "digest": piece.piece.digest if piece.piece else None,
+            }
+            for key, piece in result.pieces.items()
+        },
         "pin": report_to_json(result.pin) if result.pin else None,
         "inputs": [report_to_json(report) for report in result.inputs],
         "diagnostics": [{"code": d.code, "message": d.message, "fix": d.fix} for d in result.violations],

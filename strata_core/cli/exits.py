@@ -15,6 +15,7 @@ BY_PREFIX = {
     "E034": USAGE,  # a revision that is not there
     "E035": USAGE,  # an environment into itself; what keeps another from being promoted is a finding of the verb
     "E036": USAGE,  # no contract, no rows or no name to keep a table under
+    "E037": USAGE,  # a partition that is not there
     "E03": FAILED,
     "E073": USAGE,  # the project or its strata.toml
     "E08": VIOLATED,

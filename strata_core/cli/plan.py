@@ -21,6 +21,7 @@ from .report import (
     format_option,
     full_refresh_option,
     on_project,
+    partition_option,
     plural,
     sized,
     tell,
@@ -28,6 +29,7 @@ from .report import (
 
 if TYPE_CHECKING:
     from ..contract.changes import Change
+    from ..planning.asked_periods import Asked
     from ..planning.forecast import Effect, Forecast, Work
 
 MOST_REACHED = 6
@@ -42,8 +44,15 @@ HEADERS = ("", "model", "why", "how", "input", "last took")
 @format_option("text", "json")
 @force_option
 @full_refresh_option
+@partition_option
 def plan_command(
-    project: Project, models: tuple[str, ...], environment: str, format_: str, force: bool, full_refresh: bool
+    project: Project,
+    models: tuple[str, ...],
+    environment: str,
+    format_: str,
+    force: bool,
+    full_refresh: bool,
+    asked: Asked | None,
 ) -> int:
     """Show which models are stale, and why: own change, contract change, upstream change, data change, missing.
 
@@ -60,7 +69,11 @@ def plan_command(
     with Progress("looking at files", quiet=format_ == "json"):
         workspace = open_workspace(project, environment, compile_sound(project), write=False)
         plan = workspace.plan(
-            models or None, force=force, full_refresh=full_refresh, approvals=partial(approvals, project.root)
+            models or None,
+            force=force,
+            full_refresh=full_refresh,
+            approvals=partial(approvals, project.root),
+            asked=asked,
         )
         forecasts = forecast(workspace, plan) if plan.stale else {}
         moved = moved_sources(workspace, plan)
@@ -96,6 +109,9 @@ def as_json(plan: Plan, forecasts: Mapping[str, Forecast]) -> dict[str, object]:
                 "live": m.live.digest if m.live else None,
                 "way": str(m.way) if m.way else None,
                 "externs": list(m.externs),
+                "partitions": None
+                if m.periods is None
+                else {p.key: [str(cause) for cause in p.causes] for p in m.periods},
                 "reasons": [{"reason": str(c.reason), "upstream": list(c.upstream)} for c in m.causes],
                 "work": _work_as_json(forecasts[m.name].work) if m.name in forecasts else None,
                 "effect": _effect_as_json(forecasts[m.name].effect) if m.name in forecasts else None,
@@ -131,6 +147,8 @@ def lines(plan: Plan, forecasts: Mapping[str, Forecast]) -> Iterator[str]:
     for number, model in enumerate(plan.stale, start=1):
         notes = [str(model.way)] if model.way else []
         notes += [f"calls extern {', '.join(model.externs)}"] if model.externs else []
+        if model.periods is not None:
+            notes.append(f"{sum(bool(p.causes) for p in model.periods):,} of {plural(len(model.periods), 'partition')}")
         told = f" ({'; '.join(notes)})" if notes else ""
         why = f"{'; '.join(map(str, model.causes))}{told}"
         work = forecasts[model.name].work

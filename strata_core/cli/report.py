@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -19,6 +19,9 @@ from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.render import render_json, render_text
 from ..planning.config import CONFIG_NAME, find_project
 from .exits import CLEAN, exit_code
+
+if TYPE_CHECKING:
+    from ..planning.asked_periods import Asked
 
 Verb = TypeVar("Verb", bound=Callable[..., int])
 Lines = Callable[[str], str | None]
@@ -102,6 +105,26 @@ def full_refresh_option(command: Verb) -> Verb:
     return click.option(
         "--full-refresh", is_flag=True, help="Compute the selected incremental models in full, from all rows."
     )(command)
+
+
+def partition_option(command: Verb) -> Verb:
+    """`--partition`."""
+    return click.option(
+        "--partition",
+        "asked",
+        metavar="KEY|FIRST..LAST",
+        callback=_asked,
+        help="Only these partitions of time of the selected models, or of all that have them.",
+    )(command)
+
+
+def _asked(_context: click.Context, _parameter: click.Parameter, text: str | None) -> Asked | None:
+    if text is None:
+        return None
+    from ..planning.asked_periods import Asked
+
+    first, dots, last = text.partition("..")
+    return Asked(first, last if dots else first)
 
 
 def environment_name(_context: click.Context, _parameter: click.Parameter, name: str) -> str:

@@ -205,6 +205,22 @@ def judge(
     return PinReport(contract.name, tuple(results), assessment.rows if assessment else None)
 
 
+def judge_alone(
+    contract: TableContract, assessment: Assessment, masked: AbstractSet[str] = frozenset()
+) -> tuple[RuleResult, ...]:
+    """The verdict on the promises of `contract`, and on further ones, that an assessment was asked about and no others:
+    of a table that was made in pieces, what only the whole can tell."""
+    known, hidden = {p.fact: p for p in promises(contract)}, contract.hidden | masked
+    results = []
+    for answer in assessment.measurements:
+        fact = fact_of(answer.assertion, contract)
+        columns = columns_of(answer.assertion)
+        promise = known.get(fact) or Promise(fact, "unique, as the model makes it", contract.span)
+        samples = _samples(answer.samples, frozenset(columns), hidden, contract)
+        results.append(_measured(promise, answer, samples, None))
+    return tuple(results)
+
+
 def _physical(promise: Promise, finding: PhysicalFinding, samples: tuple[Sample, ...]) -> RuleResult:
     return RuleResult(
         promise.fact,

@@ -39,6 +39,7 @@ CODES = MappingProxyType(
         "E034": "revision cannot be read",
         "E035": "environment cannot be promoted",
         "E036": "table cannot be guarded",
+        "E037": "partition cannot be applied",
         # E04x compile-time functions
         "E040": "unknown name in a compile-time function",
         "E041": "compile-time types do not fit",

@@ -1,9 +1,10 @@
 """Apply: compute what is stale, pin it, publish it in one step (design `architecture.md`, "The flow").
 
 Per model: look for an artifact at its content address; check the inputs that nobody checked yet; else execute,
-stage, pin, adopt (`compute.py`). Then commit the environment. A candidate that violates its contract is discarded,
-what reads it is left as it was, and the last-known-good stays live (Seed 0 §5 C). Adopted artifacts are kept even
-when the apply publishes nothing, so that the next one need not compute them again.
+stage, pin, adopt (`compute.py`; a model with partitions of time by these: `piecewise.py`). Then commit the environment.
+A candidate that violates its contract is discarded, what reads it is left as it was, and the last-known-good stays live
+(Seed 0 §5 C). Adopted artifacts are kept even when the apply publishes nothing, so that the next one need not compute
+them again.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from functools import partial
 from ..diagnostics import StrataError
 from ..engines.protocol import Engine, ParquetTable
 from ..store.artifacts import Artifact
-from ..store.environments import EnvironmentVersion, Pointer
+from ..store.environments import EnvironmentVersion
 from ..store.store import Store
-from .compute import Input, Run, compute
+from .attempt import attempt
+from .compute import Input, Run
 from .environments import not_published
 from .fingerprints import data_digest
 from .outlived import unkept
 from .plan import Plan, PlannedModel
 from .preview import hidden_columns
 from .provenance import Data, KeptDeclaration, ground_of, kept_declarations, sound_artifact
+from .rebasing import publish_rebased
 from .results import Event, Finished, ModelResult, Outcome, Published, Started, Status
 from .workspace import Workspace
 
@@ -43,7 +46,8 @@ def apply_plan(
     """Carry out `plan`, telling what happens; the last event is the `Outcome`.
 
     `publish` is "together" (all stale models in one version, or none if one is violated or fails) or "each" (a
-    version per model, so that independent branches publish). `progress` is told the rows written so far.
+    version per model, so that independent branches publish, and of a model with partitions of time those that are
+    sound). `progress` is told the rows written so far.
     Raises `StrataError` with the plan's conflicts, E093 where another apply published something else first, E092 where
     the store refuses.
     """
@@ -51,14 +55,12 @@ def apply_plan(
         raise StrataError(*plan.conflicts)
     environment = workspace.store.environment(plan.environment)
     kept, hidden = _kept(workspace, plan), hidden_columns(workspace.compiled)
-    run = Run(workspace, engine, datetime.now(UTC), hidden, kept, progress)
+    run = Run(workspace, engine, datetime.now(UTC), hidden, kept, progress, each=publish == "each")
     results: dict[str, ModelResult] = {}
     version, published = plan.base, frozenset[str]()
 
     def commit(changed: tuple[ModelResult, ...], removed: tuple[str, ...] = ()) -> EnvironmentVersion:
-        changes = {r.name: _pointer(r) for r in changed}
-        reads = reads_of(changed, version)
-        return environment.publish(version, changes, set(removed), message=message, tags=tags or {}, reads=reads)
+        return publish_rebased(run, environment, version, changed, removed, message=message, tags=tags or {})
 
     position = 0
     for planned in plan.models:
@@ -71,10 +73,10 @@ def apply_plan(
         if waits_for:
             result = ModelResult(planned.name, Status.SKIPPED, planned, waits_for=waits_for)
         else:
-            result = compute(run, planned, partial(_input, workspace, planned, results, plan.base))
+            result = attempt(run, planned, partial(_input, workspace, planned, results, plan.base))
         results[planned.name] = result
         yield Finished(result)
-        if publish == "each" and result.status.sound:
+        if publish == "each" and result.publishable:
             version = commit((result,))
             published |= {planned.name}
             yield Published(version, (planned.name,))
@@ -117,7 +119,7 @@ def _input(
     columns = workspace.compiled.models[name].relation.schema.columns
     read = {column: artifact.manifest.columns[column] for column in by.fingerprint.readings[name].columns}
     data = Data(data_digest(read), read, ground_of(artifact.manifest))
-    return Input(ParquetTable(artifact.paths, columns), data)
+    return Input(ParquetTable(artifact.paths, columns), data, artifact)
 
 
 def live_artifact(store: Store, name: str, result: ModelResult | None, version: EnvironmentVersion) -> Artifact:
@@ -128,16 +130,3 @@ def live_artifact(store: Store, name: str, result: ModelResult | None, version: 
     if pointer is None:
         raise StrataError(not_published(name))
     return store.artifact(name, pointer)
-
-
-def _pointer(result: ModelResult) -> Pointer:
-    artifact = result.artifact
-    if artifact is None:
-        raise ValueError(f"{result.name} has nothing to publish")
-    return Pointer(artifact.address, artifact.manifest.digest, result.planned.fingerprint.merkle)
-
-
-def reads_of(changed: tuple[ModelResult, ...], version: EnvironmentVersion) -> dict[str, str]:
-    """The live models, unchanged by this commit, that the changed ones were computed from."""
-    names = {u for r in changed for u in r.planned.inputs} - {r.name for r in changed}
-    return {name: version.models[name].digest for name in names if name in version.models}

@@ -16,9 +16,9 @@ from ..relation.nodes import Item, Relation
 from ..relation.schema import Schema
 
 
-def artifact_relation(model: CompiledModel) -> Relation:
-    """Columns sorted by name; rows in the order of `artifact_order`."""
-    relation = model.relation
+def artifact_relation(model: CompiledModel, rows: Relation | None = None) -> Relation:
+    """Columns sorted by name; rows in the order of `artifact_order`: those of the model, or of a part of it."""
+    relation = model.relation if rows is None else rows
     by_name = project(relation, [Item(n, ref(relation, n)) for n in sorted(relation.schema.names)])
     return canonical(sort_rows(by_name, artifact_order(model)))
 

@@ -1,4 +1,4 @@
-"""One model of an apply: reuse the artifact at its address, or check its inputs, execute, stage, pin and adopt."""
+"""The table of one model: reuse the artifact at its address, or check its inputs, execute, stage, pin and adopt."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from ..contract.report import PinReport
 from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import Engine, ParquetTable, TableInput
 from ..frozen import dataclass, field, replace
-from ..relation.nodes import Relation, Scan, walk_relation
+from ..relation.nodes import Relation
 from ..store.artifacts import Artifact, Candidate
 from .artifact_relation import artifact_relation
-from .faults import located, relative, withheld
 from .fingerprints import address
 from .increments import Watermark, Way, increment_address, increment_relation, measured, way_of
-from .pinning import ages, pin_candidate, pin_source, source_outdated, unmet_expectations
+from .pinning import pin_candidate, pin_source, source_outdated, unmet_expectations
 from .plan import PlannedModel, Reason
-from .promised import promised
+from .promised import ages, promised
 from .provenance import (
     Data,
     KeptDeclaration,
@@ -35,16 +34,14 @@ from .provenance import (
 from .results import ModelResult, Status
 from .workspace import Workspace
 
-PIN_FAMILY = "E08"
-"""A reader may say of a file what the pin would: that it breaks its source's promises."""
-
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """What the models of one apply share.
 
     `hidden` names, per source and model, the columns whose values no report shows; `kept` what is known of the
-    sources' rows from before; `checked` the reports on the sources that this apply looked at.
+    sources' rows from before; `checked` the reports on the sources that this apply looked at. With `each` what is sound
+    is published beside what is not.
     """
 
     workspace: Workspace
@@ -53,51 +50,30 @@ class Run:
     hidden: Mapping[str, Set[str]]
     kept: frozenset[KeptDeclaration]
     progress: Callable[[str, int], None]
+    each: bool = False
     checked: dict[str, PinReport] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One table that a model reads, and what is known of its rows."""
+    """One table that a model reads, and what is known of its rows; `artifact` is what is live of a model."""
 
     table: TableInput
     data: Data
+    artifact: Artifact | None = None
 
 
-def compute(run: Run, planned: PlannedModel, read: Callable[[str], Input]) -> ModelResult:
-    """What becomes of `planned`; `read` gives what it reads by name. A fault is a result too: nothing is raised
-    for a file, a value or the store's disk."""
-    started = time.perf_counter()
-    model = run.workspace.compiled.models[planned.name]
-    try:
-        result = _compute(run, planned, model, {name: read(name) for name in planned.inputs})
-    except StrataError as error:
-        shown = (withheld(d, _hidden_inputs(run, model)) for d in error.diagnostics)
-        here = (relative(d, run.workspace.project.root) for d in shown)
-        found = tuple(located(d, f"model `{model.name}`", model.name_span) for d in here)
-        broken = all(d.code.startswith(PIN_FAMILY) for d in found)
-        result = ModelResult(planned.name, Status.VIOLATED if broken else Status.FAILED, planned, diagnostics=found)
-    return replace(result, seconds=time.perf_counter() - started)
-
-
-def _hidden_inputs(run: Run, model: CompiledModel) -> Set[str]:
-    """The columns that `model` reads or makes and whose values are not shown."""
-    scans = [node for node in walk_relation(artifact_relation(model)) if isinstance(node, Scan)]
-    scans += [n for e in model.expectations for n in walk_relation(e.relation) if isinstance(n, Scan)]
-    read = {f"{s.table}.{c}" for s in scans for c in s.schema.names if c in run.hidden[s.table]}
-    return read | run.hidden[model.name]
-
-
-def _compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapping[str, Input]) -> ModelResult:
+def compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapping[str, Input]) -> ModelResult:
+    """What becomes of a model whose table is made in one piece. Raises `StrataError`."""
     data = {name: i.data for name, i in inputs.items()}
     where = address(planned.fingerprint.local, {name: one.digest for name, one in data.items()})
     forced = any(c.reason is Reason.FORCED for c in planned.causes)
     existing = None if forced else taken_up(run.workspace.store, model.name, where)
-    reports, old = _check_sources(run, inputs, existing)
+    reports, old = check_sources(run, inputs, existing)
     if old or not all(r.passed for r in reports):
         return ModelResult(model.name, Status.VIOLATED, planned, inputs=reports, diagnostics=old)
     if existing is not None:
-        return _reused(run, planned, model, existing, reports)
+        return reused(run, planned, model, existing, reports)
     tables = {name: i.table for name, i in inputs.items()}
     unmet = unmet_expectations(run.engine, model, tables, run.hidden)
     if unmet:
@@ -106,7 +82,7 @@ def _compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapp
     task = _task(run, planned, model, inputs, where)
     existing = taken_up(run.workspace.store, model.name, task.address) if task.previous is not None else None
     if existing is not None:
-        return replace(_reused(run, planned, model, existing, reports), way=task.way)
+        return replace(reused(run, planned, model, existing, reports), way=task.way)
     candidate = _stage(run, model, task)
     hidden = run.hidden[model.name]
     try:
@@ -173,7 +149,7 @@ def _task(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapping
     return _Task(increment_relation(model, since), tables, there, way, previous, watermark)
 
 
-def _reused(
+def reused(
     run: Run, planned: PlannedModel, model: CompiledModel, existing: Artifact, reports: tuple[PinReport, ...]
 ) -> ModelResult:
     """The artifact that exists. Its rows were pinned when they were made; only of their age more has to be asked."""
@@ -185,7 +161,7 @@ def _reused(
     return ModelResult(model.name, Status.REUSED, planned, existing, pin, reports)
 
 
-def _check_sources(
+def check_sources(
     run: Run, inputs: Mapping[str, Input], existing: Artifact | None
 ) -> tuple[tuple[PinReport, ...], tuple[Diagnostic, ...]]:
     """The reports on the sources among `inputs` that this apply checked, and E085 for rows that are too old.
@@ -205,11 +181,12 @@ def _check_sources(
 
 def _stage(run: Run, model: CompiledModel, task: _Task) -> Candidate:
     with closing(run.engine.execute(task.relation, task.tables)) as reader:
-        rows = _counted(reader, model.name, run)
+        rows = counted(reader, model.name, run)
         return run.workspace.store.stage(model.name, reader.schema, rows, partition_by=model.partition)
 
 
-def _counted(reader: pa.RecordBatchReader, name: str, run: Run) -> Iterator[pa.RecordBatch]:
+def counted(reader: pa.RecordBatchReader, name: str, run: Run) -> Iterator[pa.RecordBatch]:
+    """The rows of `reader`, whose progress is told."""
     rows = 0
     for batch in reader:
         yield batch

@@ -126,6 +126,8 @@ def _own(model: CompiledModel) -> str:
         parts += ["incremental", way.strategy, "\0".join(way.keys), way.cursor, way.table, way.column]
     if model.partition:
         parts += ["partition", *model.partition]
+    if model.periods is not None:  # where they begin and end is checked of rows, and is no part of what rows there are
+        parts += ["periods", model.periods.every]
     return hexdigest("own", *parts)
 
 

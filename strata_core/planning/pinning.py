@@ -6,7 +6,7 @@ declaration; a candidate is checked for what its contract promises (Seed 0 §5 C
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,7 +17,6 @@ from ..contract.assertions import MOST_SAMPLES, Holds
 from ..contract.freshness import outdated
 from ..contract.model import TableContract
 from ..contract.report import MASKED, PinReport, shown
-from ..contract.rules import Rule, promises
 from ..contract.write_pin import pin
 from ..diagnostics import Diagnostic
 from ..engines.protocol import CsvTable, Engine, ParquetTable, TableInput
@@ -37,11 +36,6 @@ def pin_source(engine: Engine, source: Source, table: TableInput, now: datetime)
     with told_at(source):
         report = pin(engine, table, source.contract, now=now, raw=as_text(table))
     return replace(report, source=True)
-
-
-def ages(contract: TableContract) -> bool:
-    """Whether rows that keep `contract` may break it later, without a change."""
-    return any(p.fact.rule is Rule.FRESHNESS for p in promises(contract))
 
 
 def source_outdated(source: Source, written: datetime | None, now: datetime) -> Diagnostic | None:
@@ -68,16 +62,19 @@ def pin_candidate(
     hidden: Set[str],
     *,
     proven: bool = True,
+    contract: TableContract | None = None,
+    also: Sequence[Holds] = (),
 ) -> PinReport:
-    """The report on the files of a candidate against its model's contract; without a contract nothing is asked.
+    """The report on the files of a candidate against its model's contract, or against `contract`, and what is asked
+    `also`; without a contract nothing is promised.
 
     No sample shows a value of a `hidden` column. What is proven of a model's rows is only `proven` of rows that were
     computed at once: where some were added to others, every promise is asked.
     """
     columns = model.relation.schema.columns
-    contract = promised(model) or TableContract(model.name, ())
+    contract = contract or promised(model) or TableContract(model.name, ())
     table = ParquetTable(paths, columns, ours=True)
-    also = [a for a in model.assertions if isinstance(a, Holds)]
+    also = [*(a for a in model.assertions if isinstance(a, Holds)), *also]
     return pin(engine, table, contract, now=now, proofs=model.proofs if proven else (), also=also, masked=hidden)
 
 

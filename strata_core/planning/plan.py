@@ -16,6 +16,7 @@ from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.listing import listed
 from ..diagnostics.suggest import did_you_mean
 from ..frozen import dataclass, field, replace
+from ..periods import Period
 from ..relation.form import Meaning
 from ..store.environments import EnvironmentVersion, Pointer
 from .catalog import Approved, Catalog
@@ -31,6 +32,7 @@ class Reason(StrEnum):
     CONTRACT_CHANGE = "contract change"
     UPSTREAM_CHANGE = "upstream change"
     DATA_CHANGE = "data change"
+    PARTITIONS = "only some partitions"
     FORCED = "forced"
     FULL_REFRESH = "full refresh"
     PROMOTED = "promoted"
@@ -60,7 +62,8 @@ class Applied:
     By upstream name: `inputs` are digests of the data, `read` those of each column that was read of a model, `readings`
     what was read and what it meant, `grounds` the source data that it rested on. `own` and `contract` are parts of its
     fingerprint then; `columns` the digests of its own columns, `meaning` and `ground` what they depend on; `watermark`
-    how far its table had come where it is incremental.
+    how far its table had come where it is incremental; `partial` that not all of its partitions of time are known to be
+    of these inputs.
     """
 
     own: str
@@ -73,6 +76,16 @@ class Applied:
     meaning: Meaning
     ground: str
     watermark: Watermark | None = None
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPeriod:
+    """One partition of time of the plan, by its key; it is stale when there are causes."""
+
+    key: str
+    period: Period
+    causes: tuple[Cause, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +95,8 @@ class PlannedModel:
     `unsettled` says that its rows may come out otherwise for another reason than their meaning: other data, a lost
     artifact. `outlived` names models that it reads as they are live although they mean something else by now. `way`
     tells of a stale incremental model how it will be computed, as far as that is known before its inputs are. `externs`
-    names the declared functions that the model calls.
+    names the declared functions that the model calls. `periods` are the partitions of time that were asked for; None
+    where the whole table is.
     """
 
     name: str
@@ -94,6 +108,7 @@ class PlannedModel:
     outlived: tuple[str, ...] = ()
     way: Way | None = None
     externs: tuple[str, ...] = ()
+    periods: tuple[PlannedPeriod, ...] | None = None
 
     @property
     def stale(self) -> bool:
@@ -125,6 +140,14 @@ class Plan:
         return tuple(m for m in self.models if m.stale)
 
 
+ByPeriods = Callable[[PlannedModel, Mapping[str, PlannedModel]], PlannedModel]
+
+
+def as_whole(whole: PlannedModel, _planned: Mapping[str, PlannedModel]) -> PlannedModel:
+    """A model whose table is planned as a whole."""
+    return whole
+
+
 def make_plan(
     project: CompiledProject,
     prints: Mapping[str, Fingerprint],
@@ -137,12 +160,14 @@ def make_plan(
     with_upstream: bool = True,
     force: bool = False,
     full_refresh: bool = False,
+    by_periods: ByPeriods = as_whole,
 ) -> Plan:
     """The plan for `selected` models (all, by default), whose fingerprints are `prints`.
 
     `applied` tells what a live artifact was made from, `None` where it is gone.
     `with_upstream` adds the stale models that the selected ones read; without it they are read as they are live.
-    `force` makes every selected model stale, `full_refresh` every one that is incremental.
+    `force` makes every selected model stale, `full_refresh` every one that is incremental. `by_periods` makes of a
+    model that is planned whole, and of what is planned upstream, the plan of the partitions of time that are asked for.
     Raises `StrataError` E027 for a name that is no model.
     """
     for name in selected or ():
@@ -156,7 +181,8 @@ def make_plan(
             asked = [Reason.FORCED] if force and name in wanted else []
             if full_refresh and name in wanted and project.models[name].incremental is not None:
                 asked.append(Reason.FULL_REFRESH)
-            planned[name] = _planned(project, name, prints, base, source_digests, applied, planned, asked)
+            whole = _planned(project, name, prints, base, source_digests, applied, planned, asked)
+            planned[name] = by_periods(whole, planned)
     models = tuple(p for p in planned.values() if p.name in wanted or p.stale)
     return Plan(environment, base, models)
 
@@ -181,7 +207,7 @@ def _planned(
     else:
         moving = tuple(u for u in inputs if u in planned and _moving(planned[u], before, applied))
         moved = tuple(u for u in inputs if _changed(u, before, base, source_digests, applied, project))
-        unsettled = bool(asked or moved or moving)
+        unsettled = bool(asked or moved or moving or before.partial)
         if moved or moving or live.fingerprint != own.merkle:
             means = {u: prints[u].meaning if u in prints else source_meaning(project.sources[u]) for u in inputs}
             causes += _causes(own, means, moved, moving, before, project)
@@ -225,6 +251,8 @@ def _causes(
     models = (u for u in changed if u not in project.sources)
     if upstream := tuple(dict.fromkeys((*moving, *models, *meant))):
         causes.append(Cause(Reason.UPSTREAM_CHANGE, upstream))
+    if before.partial:
+        causes.append(Cause(Reason.PARTITIONS))
     # Without any of these, its artifact was reused while something upstream meant something else.
     return causes or [Cause(Reason.UPSTREAM_CHANGE)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..analysis.compiled import CompiledModel
 from ..contract.model import ContractField, TableContract
+from ..contract.rules import Rule, promises
 from ..frozen import replace
 
 
@@ -21,3 +22,8 @@ def promised(model: CompiledModel) -> TableContract | None:
         inferred = model.relation.schema[column].inferred
         fields += (ContractField(column, inferred.type, inferred.nullable, span=model.span),)
     return replace(contract, fields=fields, freshness=model.freshness)
+
+
+def ages(contract: TableContract) -> bool:
+    """Whether rows that keep `contract` may break it later, without a change."""
+    return any(p.fact.rule is Rule.FRESHNESS for p in promises(contract))

@@ -16,7 +16,6 @@ from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic, StrataError
 from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion, Pointer
-from .apply import reads_of
 from .catalog import Approved, read_catalog, removed_tables
 from .consumers import Breaks, breaking_changes, judged
 from .environments import not_published, published_environment
@@ -24,6 +23,7 @@ from .fingerprints import Fingerprint, kept_fingerprints
 from .health import examine
 from .plan import Applied, Cause, Plan, PlannedModel, Reason, ancestors, make_plan, unknown_model
 from .provenance import applied
+from .rebasing import reads_of
 from .results import Event, Finished, ModelResult, Outcome, Published, Status
 from .workspace import Workspace, models_in
 

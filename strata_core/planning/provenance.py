@@ -25,6 +25,10 @@ KeptDeclaration = tuple[str, str, str]
 """A source's name, the digest of rows, and the digest of the declaration that they were found to keep."""
 
 
+PARTIAL = "partial"
+"""Where a manifest says that its pieces are not known to be what an apply of the whole table would make."""
+
+
 @dataclass(frozen=True, slots=True)
 class Data:
     """What is known of the rows of one table that a model reads: their digest, and for those of another model the
@@ -114,6 +118,7 @@ def applied(store: Store, name: str, pointer: Pointer) -> Applied | None:
         meaning=_meaning(_mapping(note.get("meaning"))),
         ground=ground_of(artifact.manifest),
         watermark=read_watermark(note.get("watermark")),
+        partial=bool(note.get(PARTIAL)),
     )
 
 

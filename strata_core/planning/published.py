@@ -96,7 +96,7 @@ def published_rows(
         paths = _partitions(artifact, partition)
         from ..store.reader import read_parts
 
-        total = sum(p.rows for p in artifact.manifest.parts if artifact.directory / p.path in set(paths))
+        total = sum(p.rows for p in artifact.manifest.parts if artifact.path_of(p) in set(paths))
         rows = read_parts(paths, columns) if paths else read_parts(artifact.paths[:1], columns)
     return PublishedRows(columns, hidden, total, _masked(rows if total else _nothing(rows), hidden))
 

@@ -11,6 +11,7 @@ from ..frozen import dataclass, field
 from ..store.artifacts import Artifact
 from ..store.environments import EnvironmentVersion
 from .increments import Way
+from .pieces import Piece
 from .plan import Cause, PlannedModel
 
 
@@ -37,9 +38,22 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class PieceResult:
+    """The outcome of one partition of time: `piece` is what there is of it now, unless it is not sound; `pin` the
+    report of its own rows, where they were computed."""
+
+    status: Status
+    piece: Piece | None = None
+    pin: PinReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ModelResult:
     """The outcome of one model. `pin` is the report of its own candidate; `inputs` of the sources it was the
-    first to read in this apply. `seconds` is wall time. `way` tells how an incremental model was computed."""
+    first to read in this apply. `seconds` is wall time. `way` tells how an incremental model was computed.
+
+    `pieces` are the partitions of time that were applied, by key. Where only some of them are sound, `artifact` has
+    these, if the apply publishes each by itself, beside those that are live; `whole` says that it has all."""
 
     name: str
     status: Status
@@ -51,11 +65,18 @@ class ModelResult:
     seconds: float = 0.0
     waits_for: tuple[str, ...] = ()
     way: Way | None = None
+    pieces: Mapping[str, PieceResult] = field(default_factory=dict)
+    whole: bool = True
 
     @property
     def causes(self) -> tuple[Cause, ...]:
         """Why the model was stale."""
         return self.planned.causes
+
+    @property
+    def publishable(self) -> bool:
+        """Whether an apply that publishes each model by itself has something to publish of it."""
+        return self.status.sound or (bool(self.pieces) and self.artifact is not None)
 
     @property
     def violations(self) -> tuple[Diagnostic, ...]:

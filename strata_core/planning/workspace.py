@@ -11,12 +11,13 @@ from ..diagnostics import Severity, StrataError
 from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion
 from ..store.store import Store
+from .asked_periods import Asked, Live, asked_periods, with_periods
 from .catalog import Approved, read_catalog, register, removed_tables, taken_over
 from .clocked_tables import unbounded_reads
 from .consumers import Breaks, breaking_changes, judged
 from .fingerprints import kept_fingerprints
 from .lints import ruled_of_plan
-from .plan import Plan, make_plan
+from .plan import ByPeriods, Plan, as_whole, make_plan
 from .project import Project, compile_
 from .provenance import applied
 from .sources import ResolvedSource, resolve_all
@@ -51,28 +52,38 @@ class Workspace:
         full_refresh: bool = False,
         take_back: bool = False,
         approvals: Callable[[], Collection[Approved]] = tuple,
+        asked: Asked | None = None,
     ) -> Plan:
         """The plan against the environment as it is now, with what it would break of other projects that share the
         store; parameters as `plan.make_plan`. Without a selection it is for the models of the environment's pipelines,
         or for all where none names any, and takes back what is no model any more; a selection does so with `take_back`.
         `approvals` gives what owners
-        approved, and is asked where something would break. Raises `StrataError` E094 or E092 where the catalog cannot
-        be read."""
-        take_back = take_back or selected is None
+        approved, and is asked where something would break. With `asked` it is for these partitions of time of the
+        selected models, or of all that have them. Raises `StrataError` E094 or E092 where the catalog cannot be read,
+        E027 and E037 where there is no such model or partition."""
+        take_back = take_back or (selected is None and asked is None)
         if selected is None:
             selected = models_in(self.compiled, self.environment)
+            selected = selected if asked is None else with_periods(self.compiled, asked, selected)
         prints = kept_fingerprints(self.project, self.compiled)
+        base = self.store.environment(self.environment).head()
+        digests = {name: source.digest for name, source in self.sources.items()}
+        by_periods: ByPeriods = as_whole
+        if asked is not None and selected is not None:
+            live = Live(self.store, base, digests)
+            by_periods = asked_periods(self.compiled, prints, live, selected, asked)
         plan = make_plan(
             self.compiled,
             prints,
             self.environment,
-            self.store.environment(self.environment).head(),
-            {name: source.digest for name, source in self.sources.items()},
+            base,
+            digests,
             cache(lambda name, pointer: applied(self.store, name, pointer)),
             selected=selected,
             with_upstream=with_upstream,
             force=force,
             full_refresh=full_refresh,
+            by_periods=by_periods,
         )
         name, catalog = self.project.config.name, read_catalog(self.store, self.environment)
         removed = removed_tables(name, self.compiled, catalog, plan.base) if take_back else ()

@@ -76,7 +76,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A published set of rows: `directory` holds the parts that `manifest` lists. Never changed."""
+    """A published set of rows: `directory` holds the parts that `manifest` lists, but for those that it says lie in
+    other artifacts of the table. Never changed."""
 
     directory: Path
     address: str
@@ -85,7 +86,11 @@ class Artifact:
     @property
     def paths(self) -> tuple[Path, ...]:
         """The Parquet files, in row order."""
-        return tuple(self.directory / part.path for part in self.manifest.parts)
+        return tuple(map(self.path_of, self.manifest.parts))
+
+    def path_of(self, part: Part) -> Path:
+        """Where the file of one of the manifest's parts lies."""
+        return (self.directory if part.artifact is None else self.directory.parent / part.artifact) / part.path
 
     @property
     def partitions(self) -> tuple[Mapping[str, JSON], ...]:
@@ -100,7 +105,7 @@ class Artifact:
         """The Parquet files, in row order, of the partitions in which columns have these values."""
         parts = (p for p in self.manifest.parts if p.partition is not None)
         wanted = (p for p in parts if p.partition is not None and values.items() <= p.partition.items())
-        return tuple(self.directory / part.path for part in wanted)
+        return tuple(map(self.path_of, wanted))
 
     def verify(self, contents: bool = True) -> tuple[Diagnostic, ...]:
         """E094 for each part that is missing, has other bytes or another SHA-256 than the manifest says.

@@ -18,8 +18,11 @@ from .document import JSON, from_text, to_text
 from .files import LOCAL, Files
 from .instant import Instant, parse, spell
 from .log import too_new
+from .names import is_address
 
 FORMAT = 1
+COMPOSED = 2
+"""The format of a manifest whose parts lie in other artifacts, which a release that knows format 1 must not read."""
 NAME = "_manifest.json"
 _RELATIVE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.=-]*(/[A-Za-z0-9_][A-Za-z0-9_.=-]*)*")
 
@@ -29,7 +32,8 @@ class Part:
     """One Parquet file: `path` relative to the manifest, its rows, its bytes and their SHA-256.
 
     `partition` holds, in a table that is laid out by columns, the one value that each of them has in this part, as a
-    JSON scalar (decimals, dates and instants as text).
+    JSON scalar (decimals, dates and instants as text). `artifact` is the address of the artifact of the same table that
+    holds the file, where that is another one.
     """
 
     path: str
@@ -37,6 +41,7 @@ class Part:
     bytes: int
     sha256: str
     partition: Mapping[str, JSON] | None = None
+    artifact: str | None = None
 
     def __post_init__(self) -> None:
         if not _RELATIVE.fullmatch(self.path):
@@ -89,6 +94,11 @@ class Manifest:
             raise ValueError(f"manifest {self.id}: {self.rows} rows, but its parts have another sum")
 
     @property
+    def pieces(self) -> tuple[str, ...]:
+        """The addresses of the artifacts that hold its parts, where these are others."""
+        return tuple(dict.fromkeys(part.artifact for part in self.parts if part.artifact is not None))
+
+    @property
     def bytes(self) -> int:
         """Bytes of all parts on disk."""
         return sum(part.bytes for part in self.parts)
@@ -96,7 +106,9 @@ class Manifest:
 
 def _encoded(part: Part) -> JSON:
     document: dict[str, JSON] = {"path": part.path, "rows": part.rows, "bytes": part.bytes, "sha256": part.sha256}
-    return document if part.partition is None else document | {"partition": dict(part.partition)}
+    if part.partition is not None:
+        document["partition"] = dict(part.partition)
+    return document if part.artifact is None else document | {"artifact": part.artifact}
 
 
 def encode(manifest: Manifest) -> bytes:
@@ -108,7 +120,7 @@ def encode(manifest: Manifest) -> bytes:
         for name, s in manifest.statistics.items()
     }
     document: dict[str, JSON] = {
-        "format": FORMAT,
+        "format": COMPOSED if any(part.artifact for part in manifest.parts) else FORMAT,
         "id": manifest.id,
         "kind": manifest.kind,
         "table": manifest.table,
@@ -136,8 +148,8 @@ def read(path: Path, files: Files = LOCAL) -> Manifest | None:
         return None
     try:
         document = from_text(text)
-        if isinstance(version := document.get("format"), int) and version > FORMAT:
-            raise StrataError(too_new(path, version, FORMAT))
+        if isinstance(version := document.get("format"), int) and version > COMPOSED:
+            raise StrataError(too_new(path, version, COMPOSED))
         return _decode(document)
     except (ValueError, KeyError, TypeError) as cause:
         raise StrataError(
@@ -187,9 +199,16 @@ def _part(document: JSON) -> Part:
             partition = rest.get("partition")
             if not (partition is None or isinstance(partition, Mapping)):
                 raise ValueError(f"not a partition: {partition!r}")
-            return Part(path, rows, size, sha256, None if partition is None else MappingProxyType({**partition}))
+            known = None if partition is None else MappingProxyType({**partition})
+            return Part(path, rows, size, sha256, known, _holder(rest.get("artifact")))
         case _:
             raise ValueError(f"not a part: {document!r}")
+
+
+def _holder(artifact: object) -> str | None:
+    if artifact is None or (isinstance(artifact, str) and is_address(artifact)):
+        return artifact
+    raise ValueError(f"not an address: {artifact!r}")
 
 
 def field_of(document: JSON) -> Field:

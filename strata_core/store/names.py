@@ -19,9 +19,12 @@ def table_name(name: str) -> str:
 
 def address_name(address: str) -> str:
     """`address`, or E092: it cannot name an artifact on disk."""
-    return _checked(
-        address, _ADDRESS.fullmatch(address) is not None, "letters, digits, - and _, 128 characters at most"
-    )
+    return _checked(address, is_address(address), "letters, digits, - and _, 128 characters at most")
+
+
+def is_address(text: str) -> bool:
+    """Whether `text` can name an artifact on disk."""
+    return _ADDRESS.fullmatch(text) is not None
 
 
 def _checked(name: str, fits: bool, accepted: str) -> str:

@@ -1,10 +1,11 @@
 """Artifacts that no environment needs any more: listed, and removed without a lock.
 
 An artifact is needed while the newest version of an environment names it, or one that was the newest at some time
-within `keep`, so that it can be rolled back to. What else lies there was superseded long ago, belongs to a dropped
-environment, or is what a killed or refused apply had computed. Such an artifact may be taken up again at any moment,
-by an apply that finds it at its address: who takes one up touches it (`Store.use`), and none that was touched within
-`grace` is removed. It is moved aside first and looked at again there, so that a touch is either seen or fails.
+within `keep`, so that it can be rolled back to; and while one that is needed is made of it. What else lies there was
+superseded long ago, belongs to a dropped environment, or is what a killed or refused apply had computed. Such an
+artifact may be taken up again at any moment, by an apply that finds it at its address: who takes one up touches it
+(`Store.use`), and none that was touched within `grace` is removed. It is moved aside first and looked at again there,
+so that a touch is either seen or fails.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def _needed(store: Store, keep: timedelta) -> set[tuple[str, str]]:
             found.update((model, pointer.address) for model, pointer in version.models.items())
             if version.at < limit:  # what came before it was superseded before the limit
                 break
-    return found
+    made_of = ((table, store.find(table, address)) for table, address in sorted(found))
+    return found | {(table, piece) for table, one in made_of if one is not None for piece in one.manifest.pieces}
 
 
 def _orphan(table: str, address: str, directory: Path) -> Orphan:

@@ -23,6 +23,7 @@ from ..digests import hexdigest
 from ..folder_names import names_a_folder
 from . import disk, manifest
 from .artifacts import Artifact, Candidate
+from .composing import composed
 from .document import JSON
 from .environments import Environment, Pointer
 from .instant import next_instant
@@ -114,18 +115,32 @@ class Store:
             statistics=written.statistics,
             provenance=provenance,
         )
-        target = self._artifact(candidate.table, address)
+        return self._placed(candidate.directory, described, address)
+
+    def compose(
+        self, table: str, address: str, pieces: Mapping[str, Artifact], provenance: Mapping[str, JSON]
+    ) -> Artifact:
+        """The artifact at `address` of the rows of `pieces`, by name and one behind the other: its parts are theirs,
+        no row is copied. Their schemas are equal. Errors as `adopt`."""
+        described = composed(table, pieces, provenance)
+        directory = under(self.root, self._staging / f"{table_name(table)}-{secrets.token_hex(8)}")
+        disk.make_directory(directory)
+        return self._placed(directory, described, address)
+
+    def _placed(self, directory: Path, described: Manifest, address: str) -> Artifact:
+        """Writes the manifest into a staging folder and moves that to its address, or keeps what is there."""
+        target = self._artifact(described.table, address)
         try:
-            disk.write_file(candidate.directory / manifest.NAME, manifest.encode(described))
-            disk.sync_directory(candidate.directory)
-            while not disk.move_directory(candidate.directory, target):
-                existing = self._keep_or_clear(target, candidate, address)
+            disk.write_file(directory / manifest.NAME, manifest.encode(described))
+            disk.sync_directory(directory)
+            while not disk.move_directory(directory, target):
+                existing = self._keep_or_clear(target, described, address)
                 if existing is not None and self.use(existing) is not None:
-                    candidate.discard()
+                    disk.remove_directory(directory)
                     return existing
         except BaseException:
             with suppress(StrataError):  # the first fault is the one to report
-                candidate.discard()
+                disk.remove_directory(directory)
             raise
         return Artifact(target, address, described)
 
@@ -165,7 +180,9 @@ class Store:
     def use(self, artifact: Artifact) -> Artifact | None:
         """`artifact`, kept from being collected from now on; None where it has gone (`orphans.py`). Whoever takes up
         one that no environment may name does this first."""
-        return artifact if _touched(artifact.directory) else None
+        beside = artifact.directory.parent
+        folders = (artifact.directory, *(beside / address for address in artifact.manifest.pieces))
+        return artifact if all([*map(_touched, folders)]) else None
 
     def artifacts(self) -> Iterator[tuple[str, str, Path]]:
         """The table, the address and the folder of each artifact."""
@@ -245,7 +262,7 @@ class Store:
             raise StrataError(_gone(table, pointer, "is missing"))
         disk.sync_directory(self._artifacts(table))
 
-    def _keep_or_clear(self, target: Path, candidate: Candidate, address: str) -> Artifact | None:
+    def _keep_or_clear(self, target: Path, candidate: Manifest, address: str) -> Artifact | None:
         """The sound artifact at `target` with the candidate's digest; a damaged one is moved out of its way."""
         try:
             found = self.find(candidate.table, address)
@@ -287,7 +304,7 @@ def _gone(table: str, pointer: Pointer, why: str) -> Diagnostic:
     return Diagnostic("E094", message, fix=f"apply {table} again with --force")
 
 
-def _other_rows(candidate: Candidate, address: str, found: Artifact) -> Diagnostic:
+def _other_rows(candidate: Manifest, address: str, found: Artifact) -> Diagnostic:
     return Diagnostic(
         "E094",
         f"{candidate.table} was computed before from the same inputs (address {address}) with other rows: digest "

@@ -9,7 +9,8 @@ import pytest
 
 from strata_core.engines.protocol import ParquetTable
 from strata_core.engines.reference.engine import ReferenceEngine
-from strata_core.planning.compute import Input, Run, compute
+from strata_core.planning.attempt import attempt
+from strata_core.planning.compute import Input, Run
 from strata_core.planning.fingerprints import data_digest
 from strata_core.planning.preview import hidden_columns
 from strata_core.planning.provenance import Data
@@ -223,7 +224,7 @@ def test_e085_rows_that_are_reused_are_asked_for_their_age(shop):
         artifact = shop.result("enriched").artifact or live(shop, "enriched")
         table = ParquetTable(artifact.paths, compiled.models["enriched"].relation.schema.columns)
         read = {"placed": artifact.manifest.columns["placed"]}
-        return compute(run, planned, lambda _: Input(table, Data(data_digest(read), read)))
+        return attempt(run, planned, lambda _: Input(table, Data(data_digest(read), read)))
 
     assert str(at(datetime.now(UTC)).status) == "reused"
     later = at(datetime.now(UTC) + timedelta(days=3))

@@ -59,8 +59,8 @@ def test_no_file_is_no_manifest(tmp_path: Path) -> None:
 
 def test_a_later_format_is_refused(tmp_path: Path) -> None:
     path = tmp_path / manifests.NAME
-    path.write_bytes(manifests.encode(MANIFEST).replace(b'"format":1', b'"format":2'))
-    with pytest.raises(StrataError, match=r"E092: .* has format 2; this release reads formats up to 1"):
+    path.write_bytes(manifests.encode(MANIFEST).replace(b'"format":1', b'"format":3'))
+    with pytest.raises(StrataError, match=r"E092: .* has format 3; this release reads formats up to 2"):
         manifests.read(path)
 
 
