@@ -15,6 +15,7 @@ from .contract_assets import strata_contract_assets
 from .contract_sensor import strata_contract_sensor
 from .guard import guard
 from .io_manager import StrataIOManager
+from .landing import Landing, land, strata_land_assets
 from .project import StrataProject
 from .promotion import strata_promotion_job
 from .resource import StrataResource, StrataRunConfig
@@ -23,15 +24,18 @@ from .translator import DagsterStrataTranslator
 
 __all__ = [
     "DagsterStrataTranslator",
+    "Landing",
     "StrataIOManager",
     "StrataProject",
     "StrataProjectComponent",
     "StrataResource",
     "StrataRunConfig",
     "guard",
+    "land",
     "observable_sources",
     "strata_assets",
     "strata_contract_assets",
     "strata_contract_sensor",
+    "strata_land_assets",
     "strata_promotion_job",
 ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dagster import ConfigurableIOManager, Failure, InputContext, MetadataValue, OutputContext
+from dagster import AssetKey, ConfigurableIOManager, Failure, InputContext, MetadataValue, OutputContext
 from pydantic import Field
 
 from strata_core.diagnostics import StrataError
@@ -45,7 +45,9 @@ class StrataIOManager(ConfigurableIOManager):
         given = context.definition_metadata
         with _told(context.asset_key.to_user_string()):
             table = self._table(context, given.get(TABLE))
-            run = table.land(obj, run_id=_run_id(context), mode=str(given.get(MODE, "append")))
+            partitions = context.asset_partition_keys if context.has_asset_partitions else ()
+            run_id = run_id_of(context.run_id, context.asset_key, partitions)
+            run = table.land(obj, run_id=run_id, mode=str(given.get(MODE, "append")))
         context.add_output_metadata(
             {
                 "table": table.name,
@@ -73,10 +75,9 @@ class StrataIOManager(ConfigurableIOManager):
         return Store.open(Path(self.store), create=False).table(name)
 
 
-def _run_id(context: OutputContext) -> str:
+def run_id_of(run: str, key: AssetKey, partitions: Sequence[str]) -> str:
     """One for each asset, run and partition; keys of partitions may hold any character."""
-    parts = [*context.asset_key.path, *(context.asset_partition_keys if context.has_asset_partitions else ())]
-    return f"dagster-{context.run_id}-{hexdigest(*parts)[:16]}"
+    return f"dagster-{run}-{hexdigest(*key.path, *partitions)[:16]}"
 
 
 def _wanted(read: Read, type_: object) -> Any:

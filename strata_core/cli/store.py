@@ -95,10 +95,13 @@ def _listed(names: Sequence[str]) -> str:
 @click.option("--mode", type=click.Choice(["append", "replace"]), default="append", show_default=True)
 def land(store: Store, table: str, paths: tuple[Path, ...], run_id: str | None, mode: str) -> int:
     """Land the rows of PATHS (.parquet, .csv, .ndjson) in TABLE as one run."""
+    found = store.table(table)
     with Progress(f"landing in {table}"):
-        run = store.table(table).land(list(paths), run_id=run_id, mode=mode)
+        run = found.land(list(paths), run_id=run_id, mode=mode)
     what = "had landed before" if run.repeated else "landed"
     click.echo(f"{table}: {plural(run.rows, 'row')} {what} as {run.run_id}, commit {run.commit_seq}")
+    for change in () if run.repeated else found.schema_changes(run):
+        click.echo(f"{table}: {change}")
     return CLEAN
 
 

@@ -57,6 +57,19 @@ def merge(declared: TableDeclaration, stored: pa.Schema, arriving: pa.Schema) ->
     return pa.schema(list(merged.values()))
 
 
+def told_changes(before: pa.Schema, after: pa.Schema) -> tuple[str, ...]:
+    """What a landing changed of the columns of a table that had some, as text."""
+    if not before.names:
+        return ()
+    changes = []
+    for f in after:
+        if f.name not in before.names:
+            changes.append(f"new column {f.name}: {f.type}")
+        elif (was := before.field(f.name).type) != f.type:
+            changes.append(f"column {f.name} is {f.type}, and was {was}")
+    return tuple(changes)
+
+
 def injected_columns(declared: TableDeclaration) -> tuple[str, ...]:
     """The columns that landing adds (Seed 1 *lag-fill*, *live-since*)."""
     available = declared.available_time

@@ -54,6 +54,22 @@ class Table:
 
         return land(self.log, data, run_id, mode)
 
+    def schema_changes(self, run: Run) -> tuple[str, ...]:
+        """What `run` changed of the table's columns, as text; nothing for the first one, which made them all."""
+        from .schema_merge import told_changes
+
+        before, after = (self.log.entry(number) for number in (run.commit_seq - 1, run.commit_seq))
+        return told_changes(self.log.schema(before), self.log.schema(after))
+
+    def has_run(self, run_id: str, commit_seq: int) -> bool:
+        """Whether commit `commit_seq` is the run of that id."""
+        from .entries import RunCommit
+
+        if not 0 < commit_seq <= self.log.head().number:
+            return False
+        commit = self.log.entry(commit_seq).commit
+        return isinstance(commit, RunCommit) and commit.run_id == run_id
+
     def read(
         self,
         *,
