@@ -27,6 +27,7 @@ from strata_core.planning.workspace import Workspace, open_workspace
 
 from . import events
 from .assets import ON_ERROR
+from .contract_tests import answered, blocks, selected_specs, told_of_tests, unasked
 from .examination import examined
 from .project import findings
 from .promotion import PROMOTE_FROM
@@ -59,10 +60,17 @@ class StrataApplication:
         except StrataError as error:
             yield from (events.unknown(key, error.diagnostics) for key in selection.pins.values())
             yield from (events.unexamined(key, error.diagnostics) for key in selection.healths.values())
+            yield from (unasked(spec, error.diagnostics) for spec in selected_specs(self.context))
             raise self._stopped(error, None) from None
         applied = bool(selection.models or selection.pins)
         failure = (yield from self._applied(project, selection)) if applied else None
         yield from examined(project, self.environment, selection.healths, again=not selection.models)
+        broken = []
+        for result in answered(selected_specs(self.context), project.root, self.environment):
+            broken += [result] if blocks(result) else []
+            yield result
+        if failure is None and broken:  # Dagster itself would try again
+            failure = Failure(told_of_tests(broken), allow_retries=False)
         if failure is not None:
             raise failure
 

@@ -23,6 +23,7 @@ from strata_core.planning.config import CONFIG_NAME
 from strata_core.planning.outline import ModelOutline
 
 from .choosing import Choice, chosen_models
+from .contract_checks import promised_of
 from .project import StrataProject, quietly
 from .translator import MODEL, DagsterStrataTranslator, asset_keys
 
@@ -87,7 +88,8 @@ def strata_assets(
     pool: str | None = None,
     op_per_model: bool = False,
 ) -> Callable[[Body], AssetsDefinition] | Callable[[Body], list[AssetsDefinition]]:
-    """One op that applies the models of `project`, each with a blocking `write_pin` and a `last_known_good` check.
+    """One op that applies the models of `project`, each with a blocking `write_pin`, a `last_known_good` check and the
+    tests of product contracts that cover it.
 
     `select` and `exclude` name models as dbt does, or are Dagster's own selections (`choosing`). `op_per_model` makes
     an op of each model, for runs in parallel and retries of one, and gives a list. `retry_policy` repeats what a
@@ -98,13 +100,15 @@ def strata_assets(
         def models(context: AssetExecutionContext, strata: StrataResource):
             yield from strata.apply(context).stream()
     """
-    specs = strata_asset_specs(project, translator or DagsterStrataTranslator(), select, exclude)
+    found = strata_asset_specs(project, translator or DagsterStrataTranslator(), select, exclude)
+    promised = promised_of(project, found)
+    specs = promised.specs
 
     def one_op(name: str | None, specs: Sequence[AssetSpec]) -> Callable[[Body], AssetsDefinition]:
         return multi_asset(
             name=name,
             specs=specs,
-            check_specs=[check for spec in specs for check in check_specs(spec.key)],
+            check_specs=[c for spec in specs for c in (*check_specs(spec.key), *promised.checks.get(spec.key, ()))],
             can_subset=True,
             retry_policy=retry_policy,
             op_tags={**(op_tags or {}), ON_ERROR: project.on_error},

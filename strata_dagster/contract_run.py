@@ -34,6 +34,7 @@ from strata_core.diagnostics import Diagnostic, Severity, StrataError
 from strata_core.digests import hexdigest
 
 from .contract_assets import COMPATIBLE, TEST, VALID, ContractAssets, check_names
+from .contract_tests import result_of_test
 from .observing import seen_in_dagster
 from .project import findings
 from .tables import markdown_table
@@ -192,7 +193,7 @@ class _Renewed:
         found = {name: results.get(id_) for id_, name in names.items()}
         for name in tests:
             if name in found:
-                yield _tested(key, name, severities[name], found[name])
+                yield result_of_test(key, name, severities[name], found[name])
             else:
                 told = "the contract has no such test any more: reload the code location"
                 yield AssetCheckResult(passed=False, asset_key=key, check_name=name, severity=WARN, description=told)
@@ -256,28 +257,4 @@ def _findings(key: AssetKey, check: str, found: Sequence[Diagnostic], fine: str)
         severity=ERROR if errors else WARN,
         metadata=metadata,
         description=f"{first.code} {first.message}{place}{more}",
-    )
-
-
-def _tested(key: AssetKey, name: str, severity: str, result: SeenTest | None) -> AssetCheckResult:
-    """The result of a test of a contract, by what its severity means: of an experimental one only that it was run is
-    for everybody."""
-    outcome = result.outcome if result is not None else "not_run"
-    metadata: Metadata = {"severity": severity, "outcome": outcome}
-    if severity == "experimental":
-        told = "experimental: its result is for the owners, in the runtime view"
-        return AssetCheckResult(
-            passed=True, asset_key=key, check_name=name, metadata={"severity": severity}, description=told
-        )
-    if result is not None and result.offenders is not None:
-        metadata["offenders"] = result.offenders
-    message = f": {result.message}" if result is not None and result.message else ""
-    failed = outcome in ("failed", "error")
-    return AssetCheckResult(
-        passed=outcome == "passed",
-        asset_key=key,
-        check_name=name,
-        severity=ERROR if failed and severity == "blocking" else WARN,
-        metadata=metadata,
-        description=f"{severity}: {outcome.replace('_', ' ')}{message}",
     )

@@ -1,15 +1,8 @@
-"""Tests of product contracts as asset checks, and the age of what is live: their specs, and what came of them.
-
-Severities map as Seed 2 has them: a blocking test is a blocking check, an error where it fails; one of any other
-severity warns. A degrading one makes the product's status degraded (contract engine), an informational one is recorded
-and no more, an experimental one is recorded for its owners, whom its metadata names.
-"""
+"""Tests of product contracts as asset checks, and the age of what is live: what came of them."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,137 +14,48 @@ from dagster import (
     AssetCheckSpec,
     AssetExecutionContext,
     AssetKey,
-    DagsterInvalidDefinitionError,
-    FreshnessPolicy,
     MetadataValue,
 )
 
 from strata_core.contract.rules import spelled_age
-from strata_core.contract_engine.covering import Covered, CoveredTest, covered
+from strata_core.contract_engine.covering import covered
 from strata_core.contract_engine.observe import SeenTest
 from strata_core.contract_engine.pipeline import Checked, Setting, examine, open_setting
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.reachable import ReachableTables
 
+from .contract_checks import ASSET, FRESHNESS, PRODUCT, SEVERITY, TEST
 from .events import Metadatum, list_of
-from .project import StrataProject, findings
-
-PRODUCT, ASSET, TEST, SEVERITY = "strata/product", "strata/asset", "strata/test", "strata/severity"
-"""Metadata of a check: the product and its asset, the test and its severity."""
-VISIBLE_TO = "strata/visible_to"
-"""Metadata of an experimental test's check: who is meant to look at it."""
-FRESHNESS = "freshness"
-"""The check of an asset's age."""
-OWN = ("write_pin", "last_known_good", FRESHNESS)
-MEANS = {
-    "blocking": "It blocks what is downstream.",
-    "degrading": "Where it fails, the product's status is degraded.",
-    "informational": "It is recorded, and blocks or degrades nothing.",
-    "experimental": "It is recorded for the owners of the product, and blocks or degrades nothing.",
-}
 
 
-def covers_of(project: StrataProject) -> tuple[Covered, ...]:
-    """What the product contracts of `project` cover; nothing where it has none. Raises `DagsterInvalidDefinitionError`
-    where `strata.toml` is at fault."""
-    folders = [project.root / folder for folder in project.opened.config.contracts]
-    if not any(folder.is_dir() for folder in folders):
-        return ()
-    try:
-        return covered(open_setting(project.root))
-    except StrataError as error:
-        raise DagsterInvalidDefinitionError(findings(error.diagnostics, None)) from None
-
-
-def covering(known: Iterable[Covered], names: Collection[str]) -> tuple[Covered, ...]:
-    """The assets of products that a table of one of `names` is."""
-    return tuple(c for c in known if not set(names).isdisjoint(c.names))
-
-
-def checks_about(asset: AssetKey, covers: Sequence[Covered], taken: Collection[str]) -> list[AssetCheckSpec]:
-    """A check for each test about `asset`, and one for its age where a contract promises a freshness.
-
-    A check is called as its test is; where two would have one name (`taken` are others of the asset), the product's
-    name stands before it.
-    """
-    tests = [(cover, test) for cover in covers for test in cover.tests]
-    plain = Counter(_name(test.id) for _, test in tests)
-    specs = []
-    for cover, test in tests:
-        name = _name(test.id)
-        if plain[name] > 1 or name in taken or name in OWN:
-            name = f"{_name(test.product)}__{name}"
-        specs.append(
-            AssetCheckSpec(
-                name,
-                asset=asset,
-                blocking=test.severity == "blocking",
-                description=_described(test),
-                metadata={
-                    PRODUCT: test.product,
-                    ASSET: cover.asset,
-                    TEST: test.id,
-                    SEVERITY: test.severity,
-                    **({VISIBLE_TO: ", ".join(test.visible_to)} if test.visible_to else {}),
-                },
-            )
-        )
-    aged = next((c for c in covers if c.max_age is not None), None)
-    if aged is not None and aged.max_age is not None:
-        of = f"The latest `{aged.dated}`" if aged.dated else "What is live"
-        text = f"{of} is at most {spelled_age(aged.max_age)} old, as the contract of `{aged.product}` promises."
-        specs.append(
-            AssetCheckSpec(
-                FRESHNESS, asset=asset, description=text, metadata={PRODUCT: aged.product, ASSET: aged.asset}
-            )
-        )
-    return specs
-
-
-def freshness_policy(covers: Sequence[Covered]) -> FreshnessPolicy | None:
-    """Dagster's policy for a freshness of runs; one of values is a check's matter."""
-    aged = next((c for c in covers if c.max_age is not None and c.dated is None), None)
-    if aged is None or aged.max_age is None or aged.max_age.total_seconds() <= 60:  # Dagster counts in minutes
-        return None
-    return FreshnessPolicy.time_window(fail_window=aged.max_age)
-
-
-def _name(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_]", "_", text)
-
-
-def _described(test: CoveredTest) -> str:
-    said = f"{test.description.rstrip('.')}. " if test.description else ""
-    return f"{said}A {test.severity} test of `{test.product}`. {MEANS[test.severity]}"
-
-
-def result_of(spec: AssetCheckSpec, seen: SeenTest | None) -> AssetCheckResult:
-    """What came of the test that `spec` is of; without a result it was not asked."""
-    severity = str((spec.metadata or {})[SEVERITY])
+def result_of_test(key: AssetKey, name: str, severity: str, seen: SeenTest | None) -> AssetCheckResult:
+    """The result of a test, by what its severity means; without one it was not asked. Of an experimental test only that
+    it was run is for everybody (Seed 2, "Evaluate Tests")."""
     outcome = seen.outcome if seen is not None else "not_run"
-    message = seen.message if seen is not None else None
-    asked = outcome in ("passed", "failed", "error")
-    metadata: dict[str, Metadatum] = {"outcome": outcome, "severity": severity, **_told(spec, seen)}
-    text = {"passed": "no row is wrong", "failed": "fails", "error": "cannot be answered"}.get(outcome, "not asked")
-    recorded = "" if severity in ("blocking", "degrading") or outcome == "passed" else f" (recorded: {severity})"
+    metadata: dict[str, Metadatum] = {"severity": severity}
+    if severity == "experimental":
+        told = "experimental: its result is for the owners, in the runtime view"
+        return AssetCheckResult(passed=True, asset_key=key, check_name=name, metadata=metadata, description=told)
+    metadata["outcome"] = outcome
+    if seen is not None and seen.offenders is not None:
+        metadata["offenders"] = seen.offenders
+    if seen is not None and seen.at is not None:
+        metadata["at"] = seen.at
+    message = f": {seen.message}" if seen is not None and seen.message else ""
+    failed = outcome in ("failed", "error")
     return AssetCheckResult(
         passed=outcome == "passed",
-        asset_key=spec.asset_key,
-        check_name=spec.name,
-        severity=AssetCheckSeverity.ERROR if severity == "blocking" and asked else AssetCheckSeverity.WARN,
-        description=f"{text}: {message}{recorded}" if message else f"{text}{recorded}",
+        asset_key=key,
+        check_name=name,
+        severity=AssetCheckSeverity.ERROR if failed and severity == "blocking" else AssetCheckSeverity.WARN,
         metadata=metadata,
+        description=f"{severity}: {outcome.replace('_', ' ')}{message}",
     )
 
 
-def _told(spec: AssetCheckSpec, seen: SeenTest | None) -> dict[str, Metadatum]:
-    given = spec.metadata or {}
-    told: dict[str, Metadatum] = {"product": str(given[PRODUCT])}
-    if VISIBLE_TO in given:
-        told["visible_to"] = str(given[VISIBLE_TO])
-    if seen is not None and seen.offenders is not None:
-        told["offenders"] = seen.offenders
-    return told | ({"at": seen.at} if seen is not None and seen.at else {})
+def result_of(spec: AssetCheckSpec, seen: SeenTest | None) -> AssetCheckResult:
+    """What came of the test that `spec` is of."""
+    return result_of_test(spec.asset_key, spec.name, str((spec.metadata or {})[SEVERITY]), seen)
 
 
 def unasked(spec: AssetCheckSpec, diagnostics: Iterable[Diagnostic]) -> AssetCheckResult:
@@ -187,6 +91,17 @@ def selected_specs(context: AssetExecutionContext) -> list[AssetCheckSpec]:
     """The selected checks of the op that are tests of contracts or ages."""
     chosen: set[AssetCheckKey] = set(context.selected_asset_check_keys)
     return [s for s in context.assets_def.check_specs if s.key in chosen and PRODUCT in (s.metadata or {})]
+
+
+def blocks(result: AssetCheckResult) -> bool:
+    """Whether a result keeps what is downstream from running."""
+    return not result.passed and result.severity is AssetCheckSeverity.ERROR
+
+
+def told_of_tests(results: Sequence[AssetCheckResult]) -> str:
+    """A run's failure by blocking tests of what is live."""
+    lines = (f"  {r.asset_key.to_user_string()} {r.check_name}: {r.description}" for r in results if r.asset_key)
+    return "\n".join(("blocking tests of contracts fail:", *lines))
 
 
 def answered(specs: Sequence[AssetCheckSpec], root: Path, environment: str) -> Iterator[AssetCheckResult]:

@@ -26,7 +26,7 @@ from strata_core.contract_engine.covering import Covered, named_cover
 from strata_core.diagnostics import Diagnostic, StrataError
 
 from .assets import LIVE_DESCRIPTION, check_specs
-from .contract_tests import checks_about, covering, covers_of, freshness_policy
+from .contract_checks import checks_about, covering, covers_of, freshness_policy
 from .project import StrataProject, findings, quietly
 from .tables import table_schema_of
 

@@ -46,7 +46,8 @@ from strata_core.planning.health import examine
 from . import verdicts
 from .application import transient
 from .assets import LAST_KNOWN_GOOD, WRITE_PIN
-from .contract_tests import PRODUCT, TEST, aged, answered, result_of, unasked
+from .contract_checks import PRODUCT, TEST
+from .contract_tests import aged, answered, blocks, result_of, told_of_tests, unasked
 from .examination import examined
 from .frames import frame_of
 from .guard import CONTRACT, LOCATION, RESOURCE
@@ -70,6 +71,7 @@ class Guarding:
     held: dict[AssetKey, Any] = field(default_factory=dict)
     dbt: dict[str, SeenTest] = field(default_factory=dict)
     told: set[AssetCheckKey] = field(default_factory=set)
+    broken: list[AssetCheckResult] = field(default_factory=list)
 
     def stream(self, inner: Callable[[AssetExecutionContext], Iterator[Any]]) -> Iterator[Any]:
         """Everything that the op yields, as far as it may be told. Raises `Failure` at the end where rows were refused,
@@ -274,10 +276,12 @@ class Guarding:
             if pin in self.context.selected_asset_check_keys and pin not in self.told:
                 check = self._looked_at(guard, key, promise)
                 self._tell([check])
+                self.broken += [check] if blocks(check) else []
                 yield check
         alone = [s for s in self._untold() if TEST in (s.metadata or {})]
         for result in answered(alone, guard.project.root, guard.environment):
             self._tell([result])
+            self.broken += [result] if blocks(result) else []
             yield result
 
     def _looked_at(self, guard: Guard, key: AssetKey, promise: Promise) -> AssetCheckResult:
@@ -354,6 +358,8 @@ class Guarding:
             lines.append(f"contract violated: {', '.join(k.to_user_string() for k in sorted(refused))}")
         if missing:
             lines.append(f"not made: {', '.join(k.to_user_string() for k in sorted(missing))}")
+        if self.broken and not lines and stopped is None:  # Dagster itself would try again
+            raise Failure(told_of_tests(self.broken), allow_retries=False)
         if not lines and stopped is None:
             return
         version = f"version {guard.base.number} of {guard.environment} stays live"

@@ -220,21 +220,22 @@ def test_a_violation_is_never_retried_and_a_fault_of_the_store_is(place, attempt
     assert not run.checks["write_pin"].passed
 
 
-def test_severities_map_as_seed_2_has_them_and_experimental_ones_name_their_owners(place) -> None:
+def test_severities_map_as_seed_2_has_them_and_results_of_experimental_ones_are_for_owners(place) -> None:
     run = place.run(place.orders(rows(id=[101, 102], email=[None, "x"], country=["ES", "ES"]).head(1)))
     assert run.success, run.failure
     assert {n: (c.passed, c.severity.value, c.blocking) for n, c in run.checks.items() if n in OWN} == {
         "write_pin": (True, "ERROR", True),
-        "positive": (True, "ERROR", True),
+        "positive": (True, "WARN", True),
         "many": (False, "WARN", False),
         "known": (False, "WARN", False),
-        "try_out": (False, "WARN", False),
+        "try_out": (True, "ERROR", False),
         "last_known_good": (True, "ERROR", False),
         "freshness": (True, "WARN", False),
     }
     assert run.checks["many"].metadata["offenders"].value == 1
-    assert "(recorded: informational)" in run.checks["known"].description
-    assert run.checks["try_out"].metadata["visible_to"].value == "orders, ana"
+    assert run.checks["known"].description.startswith("informational: failed: a row is wrong")
+    assert run.checks["try_out"].description == "experimental: its result is for the owners, in the runtime view"
+    assert "offenders" not in run.checks["try_out"].metadata
     blocked = place.run(place.orders(rows(id=[-1, 1])))
     assert not blocked.success
     assert blocked.made == {}
@@ -362,10 +363,10 @@ def test_checks_run_alone_look_at_what_is_there_and_publish_nothing(place) -> No
     assert place.version == 2
     assert run.verdicts == {
         "orders.write_pin": (True, "ERROR"),  # its rows were a value: what is live has the last word
-        "orders.positive": (True, "ERROR"),
+        "orders.positive": (True, "WARN"),
         "orders.many": (True, "WARN"),
         "orders.known": (True, "WARN"),
-        "orders.try_out": (True, "WARN"),
+        "orders.try_out": (True, "ERROR"),
         "orders.last_known_good": (True, "ERROR"),
         "orders.freshness": (True, "WARN"),
         "outside.write_pin": (False, "ERROR"),

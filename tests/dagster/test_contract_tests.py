@@ -1,0 +1,131 @@
+"""Tests of product contracts as checks of Strata's models: severities, runs alone, every path told, nothing leaked."""
+
+# Without postponed annotations: Dagster compares those of an op with types.
+
+import dagster as dg
+import pytest
+
+from strata_dagster import StrataResource, strata_assets
+
+from .test_guard import CONTRACT as _GUARDED  # the same tests, of a model
+
+CONTRACT = (
+    _GUARDED.replace("id: orders\n    kind: dagster_asset", "id: paid\n    kind: strata_model")
+    .replace("id: shop.orders", "id: shop.paid")
+    .replace("asset: orders", "asset: paid")
+    .replace("from orders where id", "from paid where order_id")
+    .replace("{name: id, type: int64, primary_key: true}", "{name: order_id, type: int64}", 1)
+)
+TESTS = {"positive", "many", "known", "try_out"}
+
+
+@pytest.fixture
+def covered(shop):
+    shop.write("contracts/shop/paid/contract.yaml", CONTRACT)
+    return shop
+
+
+def told(run, asset: str = "paid") -> dict[str, tuple[bool, str]]:
+    return {k.partition(".")[2]: (c.passed, c.severity.value) for k, c in run.checks.items() if k.startswith(asset)}
+
+
+def test_a_model_has_a_check_for_each_test_of_the_product_that_covers_it(covered) -> None:
+    run = covered.run()
+    assert run.success, run.failure
+    assert told(run) == {
+        "write_pin": (True, "ERROR"),
+        "last_known_good": (True, "ERROR"),
+        "freshness": (True, "WARN"),
+        "positive": (True, "WARN"),
+        "many": (True, "WARN"),
+        "known": (False, "WARN"),
+        "try_out": (True, "ERROR"),
+    }
+    assert set(told(run, "by_country")) == {"write_pin", "last_known_good"}
+    assert run.checks["paid.positive"].blocking
+    assert run.checks["paid.known"].metadata["offenders"].value == 1
+    assert "email = ‹masked›" in run.checks["paid.known"].description
+    assert run.checks["paid.freshness"].metadata["max_age_seconds"].value == 86_400
+
+
+def test_a_blocking_test_fails_the_run_keeps_downstream_from_running_and_is_not_retried(covered) -> None:
+    covered.options = {"retry_policy": dg.RetryPolicy(max_retries=1)}
+    covered.write("data/orders.csv", "order_id,country,amount,email\n-1,ES,1.00,\n")
+    run = covered.run()
+    assert not run.success
+    assert run.retries == 0
+    assert "report" not in run.made
+    assert "blocking tests of contracts fail" in run.failure
+    assert told(run)["positive"] == (False, "ERROR")
+
+
+def test_tests_run_alone_and_compute_nothing(covered) -> None:
+    covered.run()
+    only = dg.AssetSelection.checks(*(dg.AssetCheckKey(dg.AssetKey("paid"), n) for n in ("many", "freshness")))
+    run = covered.run(selection=only)
+    assert run.success, run.failure
+    assert run.made == {}
+    assert told(run) == {"many": (True, "WARN"), "freshness": (True, "WARN")}
+
+
+def test_every_test_is_told_where_the_model_was_refused_and_asked_of_what_is_live(covered, bad_orders) -> None:
+    covered.run()
+    covered.write("data/orders.csv", bad_orders)
+    run = covered.run()
+    assert not run.success
+    assert told(run)["positive"] == (True, "WARN")
+    assert set(told(run)) == {*TESTS, "write_pin", "last_known_good", "freshness"}
+
+
+def test_every_test_is_told_where_nothing_was_ever_live(covered, bad_orders) -> None:
+    covered.write("data/orders.csv", bad_orders)
+    run = covered.run()
+    assert {name for name, (passed, _) in told(run).items() if passed} == {"try_out"}
+    assert set(told(run)) == {*TESTS, "write_pin", "last_known_good", "freshness"}
+    assert "blocking: not run: its rows are out of reach" in run.checks["paid.positive"].description
+
+
+@pytest.mark.parametrize("broken", ["strata.toml", "contracts/shop/paid/contract.yaml", "models/sales/orders.strata"])
+def test_every_test_is_told_and_none_passes_where_a_file_broke_after_loading(covered, broken) -> None:
+    covered.run()
+    assets = covered.assets()[:2]
+    covered.write(broken, "[[[")
+    run = covered.run(assets=assets)
+    assert not run.success
+    assert set(told(run)) == {*TESTS, "write_pin", "last_known_good", "freshness"}
+    if broken != "models/sales/orders.strata":
+        assert not any(told(run)[name][0] for name in TESTS)
+
+
+def test_an_op_per_model_tells_its_own_tests(covered) -> None:
+    @strata_assets(project=covered.project, op_per_model=True)
+    def models(context: dg.AssetExecutionContext, strata: StrataResource):
+        yield from strata.apply(context).stream()
+
+    run = covered.run(assets=models)
+    assert run.success, run.failure
+    assert set(told(run)) == {*TESTS, "write_pin", "last_known_good", "freshness"}
+
+
+def test_two_products_may_have_tests_of_one_name(covered) -> None:
+    covered.write("contracts/shop/more/contract.yaml", CONTRACT.replace("shop.paid", "shop.more"))
+    names = {c.name for c in covered.assets()[0].check_specs if c.asset_key.path == ["paid"]}
+    assert {"shop_paid__many", "shop_more__many", "freshness"} <= names
+    assert "many" not in names
+
+
+def test_a_freshness_of_runs_is_the_policy_of_the_asset(covered) -> None:
+    spec = covered.assets()[0].specs_by_key[dg.AssetKey("paid")]
+    assert spec.freshness_policy.fail_window.to_timedelta().total_seconds() == 86_400
+    assert covered.assets()[0].specs_by_key[dg.AssetKey("rate")].freshness_policy is None
+
+
+def test_no_event_of_a_run_shows_a_value_of_a_classified_column(covered) -> None:
+    secrets = "order_id,country,amount,email\n-1,ES,1.00,secret-1@x\n1,FR,2.00,secret-2@x\n500,MX,2.00,secret-3@x\n"
+    covered.write("data/orders.csv", secrets)
+    covered.run()
+    covered.write("data/orders.csv", secrets.replace("FR", "MX"))
+    covered.run()
+    entries = [e for record in covered.instance.get_runs() for e in covered.instance.all_logs(record.run_id)]
+    assert len(entries) > 50
+    assert [e for e in entries if "secret-" in repr(e)] == []
