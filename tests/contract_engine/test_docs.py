@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 
 from strata_core.contract_engine.discover import InputKind
+from strata_core.contract_engine.odcs.write import odcs
 from strata_core.contract_engine.pipeline import examine, open_setting
+from strata_core.contract_engine.yaml_dump import yaml_text
 from strata_core.planning.config import SECTIONS
 
 from .projects import PLACE, TODAY, checked
@@ -36,3 +38,18 @@ def test_seed2_the_contracts_of_this_repository_hold() -> None:
     assert (live.against, live.verdict) == ("1.0.0", "minor-compatible")
     kinds = {f.kind for f in found.parsed.files if f.fragments}
     assert kinds >= {InputKind.FRAGMENT, InputKind.DBT_YAML, InputKind.SQL}
+    quotes = products["finance.fuel_quotes"].assets[0]
+    assert [(c.name, c.type) for c in quotes.columns] == [  # as dlt's schema export says
+        ("market", "string"),
+        ("noted_at", "timestamp"),
+        ("quoted_on", "date"),
+        ("usd_per_gallon", "decimal(5,3)"),
+    ]
+
+
+def test_the_exported_contract_in_this_repository_is_that_of_its_contract() -> None:
+    place = ROOT / "contracts" / "flights" / "punctuality" / "punctuality.odcs.yaml"
+    candidate = examine(open_setting(ROOT, TODAY)).collated.by_id["flights.punctuality"]
+    exported = yaml_text(odcs(candidate.contract, "3.2"))
+    command = f"contract-engine export flights.punctuality --to odcs --out {place.relative_to(ROOT)}"
+    assert place.read_text(encoding="utf-8") == exported, f"run `{command}`"

@@ -312,7 +312,7 @@ def test_seed2_a_dlt_schema(tmp_path: Path) -> None:
       orders:
         description: From the shop.
         columns:
-          id: {data_type: bigint, nullable: false, unique: true}
+          id: {data_type: bigint, nullable: false, unique: true, primary_key: true}
           paid: {data_type: decimal, precision: 10, scale: 2}
           _dlt_id: {data_type: text, nullable: false}
       _dlt_loads: {columns: {load_id: {data_type: text}}}
@@ -324,9 +324,9 @@ def test_seed2_a_dlt_schema(tmp_path: Path) -> None:
         ("orders", "shop.orders"),
         "shop.schema.yaml:4:3",
     )
-    assert [(c.name, c.type, c.nullable, c.unique) for c in table.columns] == [
-        ("id", "int64", False, True),
-        ("paid", "decimal(10,2)", None, None),
+    assert [(c.name, c.type, c.nullable, c.unique, c.primary_key) for c in table.columns] == [
+        ("id", "int64", False, True, True),
+        ("paid", "decimal(10,2)", None, None, None),
     ]
 
 

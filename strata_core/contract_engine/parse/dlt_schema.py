@@ -80,5 +80,6 @@ def _column(document: Document, table: str, name: str, facts: dict[str, Any]) ->
         nullable if isinstance(nullable, bool) else None,
         described if isinstance(described, str) else None,
         True if facts.get("unique") is True else None,
+        True if facts.get("primary_key") is True else None,
         span=document.key_span(("tables", table, "columns", name)),
     )
