@@ -138,12 +138,20 @@ def _candidates(tree: Tree, config: ProjectConfig, root: Path, report: Report) -
                 yield path, kind
 
 
+def leads_out(path: str) -> bool:
+    """Whether a path is none inside the project; an address with a scheme is no path."""
+    if "://" in path:
+        return False
+    path = posixpath.normpath(path.replace("\\", "/"))
+    return PurePosixPath(path).is_absolute() or path == ".." or path.startswith("../") or ":" in path.split("/")[0]
+
+
 def _inside(entries: tuple[str, ...], key: str, root: Path, report: Report) -> list[str]:
     """The entries that are paths inside the project, in one spelling. E109 for the others."""
     inside: list[str] = []
     for entry in entries:
         path = posixpath.normpath(entry.replace("\\", "/"))
-        if PurePosixPath(path).is_absolute() or path == ".." or path.startswith("../") or ":" in path.split("/")[0]:
+        if leads_out(path):
             message = f"`{entry}` leads out of the project"
             fix = "give a path below the folder of `strata.toml`"
             fault = config_fault(root, key, message, fix)

@@ -52,7 +52,7 @@ def shaped(document: Document, name: str, report: Report) -> tuple[Document, boo
                 report(_unknown(document, path, field, around))
             continue
         sound = False
-        report(_wrong(document, path, kind, facts, around))
+        report(_wrong(document, path, kind, facts, around, schema))
     return (without(document, unknown) if unknown else document), sound
 
 
@@ -79,8 +79,8 @@ def _unknown(document: Document, path: Path, field: str, schema: Mapping[str, An
     known = list(schema.get("properties", ()))
     given = value_at(document.data, path)
     near = nearest(field, known)
-    if near is not None and near not in (given or ()):
-        fix = f"did you mean `{near}`?"
+    if near is not None:
+        fix = f"did you mean `{near}`{', which is given already' if near in (given or ()) else ''}?"
     elif field == "<<":
         fix = "YAML 1.2 has no merge keys: write the fields out, or use an alias for the whole value"
     else:
@@ -91,16 +91,21 @@ def _unknown(document: Document, path: Path, field: str, schema: Mapping[str, An
 
 
 def _wrong(
-    document: Document, path: Path, kind: str, facts: Mapping[str, Any], schema: Mapping[str, Any]
+    document: Document,
+    path: Path,
+    kind: str,
+    facts: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    root: Mapping[str, Any],
 ) -> Diagnostic:
-    """What is wrong with the value at `path`. `schema` is the part of the schema that says so."""
+    """What is wrong with the value at `path`. `schema` is the part of the schema `root` that says so."""
     value = value_at(document.data, path)
     name = f"`{_last(path)}`" if path else "the document"
     match kind:
         case "required":
             missing = facts["property"]
             part = value_at(schema, ("properties", missing)) or {}
-            fix = f"add `{missing}: {_example(part)}`"
+            fix = f"add `{missing}: {_example(part, root)}`"
             where = f"`{document.spelled(path)}`" if path else "the contract"
             return finding("E106", f"{where} has no `{missing}`", document, path, fix, at_key=True)
         case "type" | "anyOf":
@@ -186,8 +191,12 @@ def _shown(document: Document, path: Path, value: Any) -> str:
     return f"`{text if len(text) <= _SHOWN else text[:_SHOWN] + '…'}`"
 
 
-def _example(schema: Mapping[str, Any]) -> str:
-    """What may stand for a field, in a word."""
+def _example(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
+    """What may stand for a field, in few words."""
+    if "$ref" in schema:
+        shape = root["$defs"][schema["$ref"].rpartition("/")[2]]
+        needed = ", ".join(f"{n}: {_example(shape['properties'][n], root)}" for n in shape.get("required", ()))
+        return f"{{{needed or '…'}}}"
     if schema.get("examples"):
         return str(schema["examples"][0])
     if "const" in schema:
@@ -195,5 +204,5 @@ def _example(schema: Mapping[str, Any]) -> str:
     if schema.get("enum"):
         return str(schema["enum"][0])
     return {"array": "[…]", "object": "{…}", "boolean": "true", "integer": "1", "number": "1"}.get(
-        schema.get("type", "object" if "$ref" in schema else "string"), "…"
+        schema.get("type", "string"), "…"
     )

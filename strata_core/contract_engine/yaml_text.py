@@ -210,6 +210,11 @@ _HINTS = (
     ("cannot start any token", "\t", "indent with spaces: YAML takes no tabs there"),
     ("tab character", "", "indent with spaces: YAML takes no tabs there"),
     ("mapping values are not allowed", "", "a `:` with a space behind it belongs in quotes; or the line is indented"),
+    (
+        "expected '-' indicator",
+        "",
+        "indent the items of one list equally far, and the fields of an item below its first",
+    ),
     ("expected <block end>", "", "indent the fields of one mapping, and the items of one list, equally far"),
     ("could not find expected ':'", "", "a field is written `name: value`, with a space behind the colon"),
     ("found undefined alias", "", "write `&name` at the value that `*name` stands for, before it"),

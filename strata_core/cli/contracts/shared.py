@@ -63,6 +63,9 @@ def chosen(checked: Checked, contract: Path | None) -> tuple[list[Candidate], li
     root = checked.setting.root
     candidates = checked.collated.candidates
     found = [c for c in candidates if contract is None or (root / c.file).resolve() == contract.resolve()]
+    if not candidates and contract is None:
+        fix = "`contract-engine init` drafts one"
+        raise StrataError(Diagnostic("E073", "this project has no contract", fix=fix))
     if not found:
         fix = _nearest(str(contract), [c.file for c in candidates])
         raise StrataError(Diagnostic("E073", f"`{contract}` is no contract of this project", fix=fix))

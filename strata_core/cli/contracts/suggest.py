@@ -45,6 +45,8 @@ def suggest_command(
     chosen = named(checked, products)
     if branch is not None and len(chosen) != 1:
         raise StrataError(Diagnostic("E073", "`--branch` is for one product", fix="name it with `--product`"))
+    if not chosen:
+        click.echo("this project has no contract: `contract-engine init` drafts one", err=True)
     with Progress("making suggestions") as progress:
         proven = proven_facts(setting)
         for candidate in chosen:

@@ -1,16 +1,17 @@
 """References inside and between contracts: E122 where one leads nowhere, E123 where products form a cycle, E023 where
-there are two of one name."""
+there are two of one name; E109 where rows are said to lie outside of the project."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...diagnostics import Diagnostic, Related, Report
+from ...diagnostics import Diagnostic, Related, Report, Severity
 from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
 from ..authored import AuthoredContract
 from ..candidate import Candidate
 from ..collate import Collated
+from ..discover import leads_out
 from ..documents import Path
 
 
@@ -42,6 +43,12 @@ def check_references(candidate: Candidate, collated: Collated, report: Report) -
                 message, fix = f"`{item.name}` is listed twice", "keep one of the two"
                 report(candidate.finding("E023", message, path, fix, related=related))
             first.setdefault(item.name, path)
+    for i, asset in enumerate(contract.assets):
+        if asset.location is not None and leads_out(asset.location):
+            message = f"`{asset.location}` leads out of the project: nothing here reads it"
+            fix = "give a path below the folder of `strata.toml`, or the address of a store such as `s3://…`"
+            path = ("assets", i, "location")
+            report(candidate.finding("E109", message, path, fix, severity=Severity.WARNING))
     ids = [a.id for a in contract.assets]
     for name, path in _asset_refs(contract):
         if name not in ids:
