@@ -22,7 +22,7 @@ def main() -> None:
     allowed = 1.5 * compared.b.wall + 0.2
     print(line('`strata check` on the demo, warm, against `python -c "import lark"`', compared, f"≤ {allowed:.2f} s"))
     probe = (
-        "import sys\nfrom strata_core.cli.main import strata\nstrata.main(['--help'], standalone_mode=False)\n"
+        "import sys\nfrom strata_core.cli.verbs import strata\nstrata.main(['--help'], standalone_mode=False)\n"
         f"print('loaded:', [m for m in {HEAVY!r} if m in sys.modules])"
     )
     shown = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)

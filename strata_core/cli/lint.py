@@ -9,7 +9,7 @@ import click
 from ..planning.findings import findings
 from ..planning.lints import LINTS
 from ..planning.project import Project
-from .check import within
+from .checking import within
 from .exits import exit_code
 from .report import FORMATS, exchanged, format_option, on_project, plural, rendered
 

@@ -1,86 +1,33 @@
-"""The entry point: a group whose verbs are imported when they are used, so that `strata --help` stays fast."""
+"""The entry point. The plainest and most frequent command, `strata check [PATH]`, is understood here, since to load
+what reads any other takes longer than to check a small project; it comes to the same (`tests/cli/test_plain_check.py`).
+"""
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-import click
+from .ending import end_with
 
-from .exits import CLEAN, FAILED, INTERRUPTED
-from .lazy import LazyGroup, Verb
-
-EXITS_HELP = (
-    "Exit codes: 0 clean or warnings alone, 1 errors in the project's text, 2 usage, 3 a write pin was violated "
-    "(nothing published), 4 the engine, a file or the store failed."
-)
-
-
-VERBS = {
-    "check": Verb(".check", "Check models and contracts without running anything."),
-    "lint": Verb(".lint", "Show what compiles and is likely not what was meant."),
-    "explain": Verb(".explain", "Say what a code such as E012 means, with examples."),
-    "fmt": Verb(".fmt", "Lay out modules in the one canonical way."),
-    "grammar": Verb(".grammar", "Print the grammar for constrained decoding (GBNF) or for editors (TextMate)."),
-    "lineage": Verb(".lineage", "Show where a column comes from, or what depends on it."),
-    "lineage-diff": Verb(".lineage_diff", "Compare two Git revisions: what changed, and for whom."),
-    "lsp": Verb(".lsp", "Serve an editor: findings as one types, completion, rename and more."),
-    "plan": Verb(".plan", "Show which models are stale, and why."),
-    "apply": Verb(".apply", "Compute what is stale, pin it and publish it in one step."),
-    "guard": Verb(".guard", "Hold tables that others made against their contracts; keep what is sound."),
-    "test": Verb(".test", "Ask the expectations of `test` blocks of what is published."),
-    "show": Verb(".show", "Print the published rows of a model."),
-    "history": Verb(".history", "List the versions of an environment, newest first."),
-    "rollback": Verb(".history", "Make an earlier version of an environment live again."),
-    "promote": Verb(".promote", "Make live in one environment what another has, as it is."),
-    "env": Verb(".env", "List environments, drop one, collect what none needs any more."),
-    "store": Verb(".store", "Land and read tables with three clocks; fold, keep and verify them."),
-    "compile": Verb(".compile", "Print what the engine will execute for a model, or write the compiled manifest."),
-}
-
-
-@click.group(
-    cls=LazyGroup,
-    verbs=VERBS,
-    package=__package__,
-    epilog=EXITS_HELP,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-@click.version_option(package_name="strata-tables", prog_name="strata")
-def strata() -> None:
-    """Strata: a typed language for tables that refuses a broken model before it runs."""
+LEFT = "interrupted: what was not told as live above was not published"
 
 
 def main() -> None:
-    """Run the command; every way out has a documented exit code and no traceback."""
-    run(strata, "strata", "interrupted: what was not told as live above was not published")
+    """Run the command."""
+    arguments = sys.argv[1:]
+    if is_plain_check(arguments):
+        from .checking import check_at
+
+        end_with(lambda: check_at(Path(arguments[1]) if arguments[1:] else None), "strata", LEFT)
+    from .verbs import run, strata
+
+    run(strata, "strata", LEFT)
 
 
-def run(command: click.Command, name: str, interrupted: str) -> None:
-    """Run `command` as the program `name` and exit; `interrupted` is what Ctrl-C says."""
-    # Arrow loads numpy, whose linear algebra starts a thread a core that spins for work that never comes.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    try:
-        code = command.main(prog_name=name, standalone_mode=False) or CLEAN
-    except click.Abort:
-        click.echo(interrupted, err=True)
-        code = INTERRUPTED
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except Exception as error:  # the last line of defence: a fault of ours is told without a traceback
-        code = _own_fault(name, error)
-    gc.freeze()  # what is left goes with the process: to search it for garbage first takes a tenth of a `check`
-    sys.exit(code)
-
-
-def _own_fault(name: str, error: Exception) -> int:
-    import tempfile
-    import traceback
-
-    with tempfile.NamedTemporaryFile("w", prefix=f"{name}-", suffix=".log", delete=False) as log:
-        traceback.print_exception(error, file=log)
-    click.echo(f"{name} failed: {type(error).__name__}: {error}", err=True)
-    click.echo(f"This is a fault of Strata, not of your project; the details are in {log.name}", err=True)
-    return FAILED
+def is_plain_check(arguments: Sequence[str]) -> bool:
+    """Whether this is `check` without options, of a path that is there or of none."""
+    if arguments[:1] != ["check"] or len(arguments) > 2 or "_STRATA_COMPLETE" in os.environ:
+        return False
+    return all(not path.startswith("-") and os.path.exists(path) for path in arguments[1:])

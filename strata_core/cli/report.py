@@ -13,15 +13,16 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
-
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.render import render_json, render_text
 from ..planning.config import CONFIG_NAME, find_project
 from .exits import CLEAN, exit_code
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a plain check reads its command line without click
+    import click
+
     from ..planning.asked_periods import Asked
+    from ..planning.project import Project
 
 Verb = TypeVar("Verb", bound=Callable[..., int])
 Lines = Callable[[str], str | None]
@@ -36,6 +37,8 @@ def on_project(verb: Callable[..., int]) -> Callable[..., int]:
     code.
     """
 
+    import click
+
     @click.option(
         "--project",
         "project",
@@ -45,19 +48,25 @@ def on_project(verb: Callable[..., int]) -> Callable[..., int]:
     )
     @wraps(verb)
     def run(project: Path | None, **options: Any) -> int:
-        from ..planning.project import open_project  # which who checks contracts needs not
-
-        path = options.get("path")
-        shown: list[Lines] = [lines_below(project or path or Path.cwd())]
-
-        def answer() -> int:
-            found = open_project(path, project=project)
-            shown[0] = found.line_source
-            return verb(found, **options)
-
-        return answered(answer, lambda file: shown[0](file), options.get("format_"))
+        return answered_for(lambda found: verb(found, **options), options.get("path"), project, options.get("format_"))
 
     return run
+
+
+def answered_for(
+    answer: Callable[[Project], int], path: Path | None, project: Path | None, format_: str | None = None
+) -> int:
+    """What `answer` gives of the project that `path` and `--project` mean; a `StrataError` is told as by `answered`."""
+    from ..planning.project import open_project  # which who checks contracts needs not
+
+    shown: list[Lines] = [lines_below(project or path or Path.cwd())]
+
+    def of_project() -> int:
+        found = open_project(path, project=project)
+        shown[0] = found.line_source
+        return answer(found)
+
+    return answered(of_project, lambda file: shown[0](file), format_)
 
 
 def answered(answer: Callable[[], int], lines: Lines, format_: str | None = None) -> int:
@@ -83,6 +92,8 @@ def piped(answer: Callable[[], int]) -> int:
 
 def environment_option(command: Verb) -> Verb:
     """`--env`, the same for every verb that reads or publishes."""
+    import click
+
     return click.option(
         "--env", "environment", default="prod", show_default=True, callback=environment_name, help="The environment."
     )(command)
@@ -90,11 +101,15 @@ def environment_option(command: Verb) -> Verb:
 
 def format_option(*formats: str) -> Callable[[Verb], Verb]:
     """`--format`, the first being the default."""
+    import click
+
     return click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
 def force_option(command: Verb) -> Verb:
     """`--force`."""
+    import click
+
     return click.option("--force", is_flag=True, help="Take the selected models for stale even if they are fresh.")(
         command
     )
@@ -102,6 +117,8 @@ def force_option(command: Verb) -> Verb:
 
 def full_refresh_option(command: Verb) -> Verb:
     """`--full-refresh`."""
+    import click
+
     return click.option(
         "--full-refresh", is_flag=True, help="Compute the selected incremental models in full, from all rows."
     )(command)
@@ -109,6 +126,8 @@ def full_refresh_option(command: Verb) -> Verb:
 
 def partition_option(command: Verb) -> Verb:
     """`--partition`."""
+    import click
+
     return click.option(
         "--partition",
         "asked",
@@ -129,6 +148,8 @@ def _asked(_context: click.Context, _parameter: click.Parameter, text: str | Non
 
 def environment_name(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
     """The callback of an option or argument that names an environment."""
+    import click
+
     from ..folder_names import NAME_RULE, names_a_folder
 
     if not names_a_folder(name):
@@ -163,9 +184,9 @@ def tell(diagnostics: Sequence[Diagnostic], lines: Lines, format_: str | None = 
     """Say why a verb could not do its work: on stdout to a program that asked for findings in its format, else to
     people on stderr."""
     if format_ in FORMATS[1:]:
-        click.echo(exchanged(diagnostics, format_, (), "strata"))
+        print(exchanged(diagnostics, format_, (), "strata"))
     else:
-        click.echo(rendered(diagnostics, lines, err=True), nl=False, err=True, color=True)
+        print(rendered(diagnostics, lines, err=True), end="", file=sys.stderr)
 
 
 def exchanged(diagnostics: Sequence[Diagnostic], format_: str, files: Sequence[str], tool: str) -> str:

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strata_core.cli.main import strata
+from strata_core.cli.verbs import strata
 from strata_core.contract_engine import guard as guarding
 from strata_core.contract_engine.guard import Guard, Verdict, judge, open_guard, promise_of, promote, rows_of
 from strata_core.diagnostics import StrataError

@@ -10,7 +10,7 @@ import dagster as dg
 import pytest
 from click.testing import CliRunner
 
-from strata_core.cli.main import strata
+from strata_core.cli.verbs import strata
 from strata_core.planning.compiled_manifest import read_manifest, sealed
 from strata_core.planning.outline import outline
 from strata_dagster import StrataProject

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ..lazy import LazyGroup, Verb
-from ..main import run
+from ..verbs import run
 
 EXITS_HELP = "Exit codes: 0 clean, 1 something blocks, 2 usage. Shell completion: docs/contract-engine.md."
 

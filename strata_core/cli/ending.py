@@ -1,0 +1,38 @@
+"""How a command ends: every way out has a documented exit code and no traceback."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from .exits import FAILED, INTERRUPTED
+
+
+def end_with(answer: Callable[[], int], name: str, interrupted: str) -> NoReturn:
+    """Exit with what `answer` gives, as the program `name`; `interrupted` is what Ctrl-C says."""
+    # Arrow loads numpy, whose linear algebra starts a thread a core that spins for work that never comes.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        code = answer()
+    except KeyboardInterrupt:
+        print(interrupted, file=sys.stderr)
+        code = INTERRUPTED
+    except Exception as error:  # the last line of defence: a fault of ours is told without a traceback
+        code = _own_fault(name, error)
+    # What is left goes with the process: to search it for garbage first takes a quarter of a `check` of many models.
+    gc.freeze()
+    sys.exit(code)
+
+
+def _own_fault(name: str, error: Exception) -> int:
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile("w", prefix=f"{name}-", suffix=".log", delete=False) as log:
+        traceback.print_exception(error, file=log)
+    print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr)
+    print(f"This is a fault of Strata, not of your project; the details are in {log.name}", file=sys.stderr)
+    return FAILED
