@@ -7,7 +7,6 @@ accepted. Paths are relative to the folder of `strata.toml`.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -180,6 +179,8 @@ def read_config(root: Path) -> ProjectConfig:
 
 def parse_config(text: str, root: Path) -> ProjectConfig:
     """The configuration that the `text` of a `strata.toml` in `root` gives; raises `StrataError` (E073)."""
+    import tomllib  # which a module without a project needs not
+
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
