@@ -1,4 +1,5 @@
-"""The repository's own code location: real flights through dbt, Strata models on them, all their checks."""
+"""The repository's own code location: real flights through dbt, Strata models on them, all their checks, and the data
+products that they make, renewed by a sensor."""
 
 import os
 import sys
@@ -9,12 +10,15 @@ from typing import Any
 import dagster as dg
 from dagster_dbt import DbtCliResource, DbtProject, dbt_assets
 
+from demo.assets import fuel_cost_shares
 from strata_dagster import (
     StrataProject,
     StrataResource,
     StrataRunConfig,
     observable_sources,
     strata_assets,
+    strata_contract_assets,
+    strata_contract_sensor,
 )
 from strata_dagster.dbt import with_data_versions
 
@@ -45,8 +49,12 @@ def models(context: dg.AssetExecutionContext, strata: StrataResource, config: St
     yield from strata.apply(context, recompute=config.recompute).stream()
 
 
+data = [staging, models, *observable_sources(project=strata_project), fuel_cost_shares]
+contracts = strata_contract_assets(project=strata_project, assets=data)
+
 defs = dg.Definitions(
-    assets=[staging, models, *observable_sources(project=strata_project)],
+    assets=[*data, *contracts],
+    sensors=[strata_contract_sensor(contracts, default_status=dg.DefaultSensorStatus.RUNNING)],
     resources={
         "dbt": DbtCliResource(project_dir=dbt_project),
         "strata": StrataResource(project_dir=strata_project),

@@ -165,7 +165,7 @@ class _Renewed:
             stale = [
                 s for a in view.freshness if a.state == "fresh" and (s := stale_after(a.latest or "", a.expected or ""))
             ]
-            found |= {STALE_AT: min(stale).timestamp()} if stale else {}
+            found |= {STALE_AT: MetadataValue.timestamp(min(stale))} if stale else {}
         if served is not None:
             place = served.id.replace(".", "/")
             page = self.out / "current" / "docs" / f"{place}.html"
@@ -249,7 +249,7 @@ def _findings(key: AssetKey, check: str, found: Sequence[Diagnostic], fine: str)
         "warnings": len(found) - len(errors),
     }
     if first.span is not None:
-        metadata |= {"file": first.span.file, "line": first.span.line}
+        metadata["place"] = str(first.span)
     return AssetCheckResult(
         passed=False,
         asset_key=key,

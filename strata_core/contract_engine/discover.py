@@ -1,8 +1,9 @@
 """Discover: which files say something about data products, and what kind each is (Seed 2, step 1).
 
 Canonical contracts lie below `[project] contracts`, fragments in the folders of `[contract_engine] scan`, generated
-metadata where `[contract_engine] generated` and `[dbt] manifest` say. A file is in the inventory once, with the digest
-of its content, by which later steps know that it did not change. Codes: E100, E109.
+metadata where `[contract_engine] generated` and `[dbt] manifest` say, with dbt's results beside its manifest. A file is
+in the inventory once, with the digest of its content, by which later steps know that it did not change.
+Codes: E100, E109.
 """
 
 from __future__ import annotations
@@ -60,6 +61,9 @@ GENERATED_NAMES = (
 )
 """What a generated file is, by the end of its name."""
 
+STATE_NAMES = ("run_results.json", "sources.json")
+"""What dbt writes beside its manifest of runs, tests and the age of sources: seen, and no part of what is promised."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Input:
@@ -98,6 +102,12 @@ def discover(tree: Tree, config: ProjectConfig, root: Path) -> Inventory:
     return Inventory(tuple(found[path] for path in sorted(found)), tuple(diagnostics))
 
 
+def of_dbt(config: ProjectConfig) -> list[str]:
+    """What dbt leaves behind that is read where it is: the manifest, and what was seen of its models beside it."""
+    manifest = config.dbt.manifest
+    return [manifest, *(posixpath.join(posixpath.dirname(manifest), n) for n in STATE_NAMES)] if manifest else []
+
+
 def _candidates(tree: Tree, config: ProjectConfig, root: Path, report: Report) -> Iterator[tuple[str, InputKind]]:
     for entry in _inside(config.contracts, "project.contracts", root, report):
         for path in tree.below(entry, report):
@@ -113,9 +123,7 @@ def _candidates(tree: Tree, config: ProjectConfig, root: Path, report: Report) -
                 fix = f"call it `{CONTRACT_FILE}`"
                 report(Diagnostic("E115", message, Span(path, 1, 1, 1, 1), Severity.WARNING, fix=fix))
     generated = _inside(config.contract_engine.generated, "contract_engine.generated", root, report)
-    manifest = config.dbt.manifest
-    if manifest and tree.exists(manifest) and manifest not in generated:
-        generated.append(manifest)
+    generated += [p for p in of_dbt(config) if tree.exists(p) and p not in generated]
     for entry in generated:
         if not tree.exists(entry):
             message = f"there is no `{entry}`: what it would say is not known"

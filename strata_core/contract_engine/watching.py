@@ -16,7 +16,7 @@ from ..diagnostics import Diagnostic, StrataError
 from ..digests import hexdigest
 from ..frozen import dataclass, field, replace
 from ..planning.config import CONFIG_NAME
-from .discover import discover
+from .discover import discover, of_dbt
 from .pipeline import open_setting
 from .tree import FolderTree
 
@@ -64,7 +64,7 @@ def _read(root: Path, now: float) -> Seen:
         told = hexdigest(*(repr(d) for d in error.diagnostics))
         return Seen(told, _signatures(paths), now, faults=error.diagnostics)
     records = list(tree.below(config.contract_engine.promotions, lambda _: None))
-    generated = (*config.contract_engine.generated, config.dbt.manifest)
+    generated = (*config.contract_engine.generated, *of_dbt(config))
     inside = [CONFIG_NAME, config.contract_engine.promotions, *config.contracts, *config.models]
     inside += [*config.contract_engine.scan, *generated, *visited, *records, *(i.path for i in inventory.inputs)]
     paths = [os.path.join(setting.root, path) for path in dict.fromkeys(inside)]

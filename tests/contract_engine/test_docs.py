@@ -37,7 +37,7 @@ def test_seed2_the_contracts_of_this_repository_hold() -> None:
     live = found.validated.compatibility["flights.punctuality"]
     assert (live.against, live.verdict) == ("1.0.0", "minor-compatible")
     kinds = {f.kind for f in found.parsed.files if f.fragments}
-    assert kinds >= {InputKind.FRAGMENT, InputKind.DBT_YAML, InputKind.SQL}
+    assert kinds >= {InputKind.FRAGMENT, InputKind.DBT_YAML, InputKind.SQL, InputKind.PYTHON}
     quotes = products["finance.fuel_quotes"].assets[0]
     assert [(c.name, c.type) for c in quotes.columns] == [  # as dlt's schema export says
         ("market", "string"),

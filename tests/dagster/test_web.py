@@ -163,3 +163,53 @@ def test_pages_show_graph_schema_lineage_checks_a_failed_pin_and_the_stale_badge
     assert "blocking" in check
     assert "live for" in health
     assert "Unsynced" in stale
+
+
+CONTRACT = """
+apiVersion: strata/v0
+kind: DataProductContract
+id: sales.orders
+name: Paid orders
+version: 0.1.0
+status: draft
+layer: bronze
+domain: sales
+owner: {team: sales}
+purpose: To tell how sales go.
+assets: [{id: paid, kind: strata_model}]
+freshness: {max_age: 24h}
+tests:
+  - {id: some, kind: expectation, severity: blocking, asset: paid, expectation: {type: row_count, min: 1}}
+"""
+CONTRACTS = """
+from strata_dagster import strata_contract_assets, strata_contract_sensor
+
+contracts = strata_contract_assets(project=project, assets=[models, report])
+defs = Definitions(
+    assets=[models, report, *observable_sources(project=project), *contracts],
+    sensors=[strata_contract_sensor(contracts)],
+    resources={"strata": StrataResource(project_dir=project)},
+)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_product_shows_its_state_and_its_findings_with_file_and_line(shop_on_disk, tmp_path) -> None:
+    shop = shop_on_disk
+    place = "contracts/sales/orders/contract.yaml"
+    shop.write(place, CONTRACT)
+    shop.write("shop_definitions.py", (shop.root / "shop_definitions.py").read_text() + CONTRACTS)
+    environment = {**os.environ, "DAGSTER_HOME": str(shop.root.parent / "home"), "PYTHONWARNINGS": "ignore"}
+    command = [str(Path(sys.executable).parent / "dagster"), "asset", "materialize", "-m", "shop_definitions"]
+    subprocess.run([*command, "--select", "*"], cwd=shop.root, env=environment, check=True, capture_output=True)
+    with webserver(shop) as address:
+        page = seen(address, "/assets/contract/sales/orders", "product", tmp_path)
+        shop.write(place, CONTRACT.replace("bronze", "tin"))
+        one = [*command, "--select", 'key:"contract/sales/orders"']
+        subprocess.run(one, cwd=shop.root, env=environment, check=True, capture_output=True)
+        check = seen(address, "/assets/contract/sales/orders?view=checks&checkDetail=valid", "product-check", tmp_path)
+    for text in ("To tell how sales go.", "as a draft it would be healthy", "strata/layer: bronze", "strata_contracts"):
+        assert text in page
+    assert f"{place}:8:8" in check
+    assert "there is no layer" in check
