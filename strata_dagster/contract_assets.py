@@ -27,12 +27,11 @@ from strata_core.contract_engine.pipeline import open_setting
 from strata_core.contract_engine.products import Product, products_of
 from strata_core.diagnostics import StrataError
 
+from .contract_checks import PRODUCT
 from .covering import Given, Landscape, landscape
 from .project import StrataProject, findings, quietly
 
 PREFIX = "contract"
-PRODUCT = "strata/product"
-"""Metadata of an asset: the data product that it is, by the place of its contract."""
 VALID, COMPATIBLE = "valid", "compatible"
 TEST = "test_"
 _PLAIN = re.compile(r"[^A-Za-z0-9_]")
@@ -140,7 +139,7 @@ def _spec(project: StrataProject, product: Product, key: AssetKey, covers: Itera
         deps=sorted(covers),
         description="\n\n".join(told),
         metadata={
-            PRODUCT: "/".join(product.place),
+            PRODUCT: product.id,
             "dagster/code_references": CodeReferencesMetadataValue(code_references=[file]),
         },
         skippable=True,  # a check may be run alone

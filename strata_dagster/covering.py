@@ -10,6 +10,7 @@ from dagster import AssetCheckKey, AssetKey, AssetsDefinition, AssetSpec
 
 from strata_core.contract_engine.products import OfferedAsset
 
+from .contract_checks import PRODUCT, TEST
 from .translator import MODEL, SOURCE
 
 DBT_UNIQUE_ID = "dagster_dbt/unique_id"
@@ -19,11 +20,13 @@ Given = AssetsDefinition | AssetSpec
 @dataclass(frozen=True, slots=True)
 class Landscape:
     """The assets of a code location by the names that contracts may give them, with their checks. `dbt` are those that
-    dbt makes: their checks are dbt's tests."""
+    dbt makes: their checks are dbt's tests. `tests` are the checks that are tests of a contract (product and id), or of
+    the age that one promises (no id)."""
 
     by_name: Mapping[str, frozenset[AssetKey]]
     checks: Mapping[AssetKey, tuple[AssetCheckKey, ...]]
     dbt: frozenset[AssetKey]
+    tests: Mapping[AssetCheckKey, tuple[str, str | None]]
 
     @property
     def keys(self) -> frozenset[AssetKey]:
@@ -45,6 +48,7 @@ def landscape(assets: Iterable[Given]) -> Landscape:
     loose: dict[str, set[AssetKey]] = defaultdict(set)
     checks: dict[AssetKey, list[AssetCheckKey]] = defaultdict(list)
     dbt = set()
+    tests: dict[AssetCheckKey, tuple[str, str | None]] = {}
     for given in assets:
         for spec in _specs(given):
             unique_id = spec.metadata.get(DBT_UNIQUE_ID)
@@ -55,12 +59,16 @@ def landscape(assets: Iterable[Given]) -> Landscape:
             loose[spec.key.path[-1]].add(spec.key)
         for check in given.check_specs if isinstance(given, AssetsDefinition) else ():
             checks[check.asset_key].append(check.key)
+            said = check.metadata or {}
+            if isinstance(product := said.get(PRODUCT), str):
+                tests[check.key] = product, said.get(TEST)
     for name, keys in loose.items():
         by_name.setdefault(name, keys)  # the last part of a key alone, where nothing bears it as its whole name
     return Landscape(
         {name: frozenset(keys) for name, keys in by_name.items()},
         {key: tuple(found) for key, found in checks.items()},
         frozenset(dbt),
+        tests,
     )
 
 

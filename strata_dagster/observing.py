@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from dagster import (
     AssetCheckEvaluation,
@@ -24,7 +24,16 @@ from dagster import (
 )
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 
-from strata_core.contract_engine.observe import Observations, RunState, SeenCheck, SeenRun, SeenSchema, SeenTest, Weight
+from strata_core.contract_engine.observe import (
+    Observations,
+    Outcome,
+    RunState,
+    SeenCheck,
+    SeenRun,
+    SeenSchema,
+    SeenTest,
+    Weight,
+)
 from strata_core.contract_engine.parse.sql_types import strata_type
 from strata_core.types.spelling import TypeSpellingError, parse_type
 
@@ -119,20 +128,27 @@ def _checks(
                     continue
                 said = record.event.dagster_event.asset_check_evaluation_data
                 at = spelled(record.event.timestamp)
+                if check in here.tests:
+                    tests += _tested(*here.tests[check], said, at)
+                    continue
                 found += [_check(name, check, said, at) for name in names[check.asset_key]]
                 if check.asset_key in here.dbt:
-                    rows = _value(said, "dagster_dbt/failed_row_count")
-                    tests.append(
-                        SeenTest(
-                            None,
-                            check.name,
-                            "passed" if said.passed else "failed",
-                            at,
-                            rows if isinstance(rows, int) else None,
-                            None if said.passed else said.description,
-                        )
-                    )
+                    tests.append(_test(None, check.name, "passed" if said.passed else "failed", said, at))
     return tuple(found), tuple(tests)
+
+
+def _tested(product: str, test: str | None, said: AssetCheckEvaluation, at: str) -> Iterator[SeenTest]:
+    """The result of a contract's test that an asset's own check told. An age is told from runs, and what an
+    experimental test found is not in its check."""
+    outcome = said.metadata.get("outcome")
+    if test is not None and outcome is not None and outcome.value in get_args(Outcome):
+        yield _test(product, test, outcome.value, said, at)
+
+
+def _test(product: str | None, test: str, outcome: Any, said: AssetCheckEvaluation, at: str) -> SeenTest:
+    rows = _value(said, "offenders" if product else "dagster_dbt/failed_row_count")
+    message = None if outcome == "passed" else said.description
+    return SeenTest(product, test, outcome, at, rows if isinstance(rows, int) else None, message)
 
 
 def _check(name: str, check: AssetCheckKey, said: AssetCheckEvaluation, at: str) -> SeenCheck:

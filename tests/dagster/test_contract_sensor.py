@@ -185,6 +185,29 @@ def test_views_are_fresh_within_one_tick_of_a_failed_check(location: Location, b
     assert [f["state"] for f in served_view(location.out, "sales.paid")["freshness"]] == ["fresh"]
 
 
+def test_a_test_that_the_asset_itself_was_checked_by_is_a_test_in_the_view_and_no_check(location: Location) -> None:
+    location.promote()
+    location.asked()
+    few = dg.AssetCheckKey(dg.AssetKey("paid"), "few")
+    evaluation = dg.AssetCheckEvaluation(
+        few.asset_key,
+        few.name,
+        False,
+        {"outcome": "failed", "offenders": 7},
+        None,
+        dg.AssetCheckSeverity.ERROR,
+        "7 rows",
+    )
+    assert few in location.contracts.here.tests
+    location.shop.instance.report_runless_asset_event(evaluation)
+    assert location.asked() == ["paid"]
+    view = served_view(location.out, "sales.paid")
+    tests = {t["id"]: (t["outcome"], t.get("offenders"), t.get("message")) for t in view["tests"]}
+    assert tests["few"] == ("failed", 7, "7 rows")
+    assert "few" not in {c["check"] for c in view.get("checks", ())}
+    assert location.state("paid")[0] == "blocked"
+
+
 def test_a_check_alone_and_an_observation_ask_for_their_products(location: Location) -> None:
     location.shop.run()
     location.asked()
@@ -325,7 +348,7 @@ def test_an_asset_that_grows_old_is_seen_though_nothing_happens(
     assert location.asked() == []
     due = cursor_of(location.cursor).due
     assert due is not None
-    later = due + 1
+    later = due + 60
     monkeypatch.setattr("strata_dagster.contract_sensor.time.time", lambda: later)
     requests = location.tick().run_requests
     assert sorted(k.path[-1] for r in requests for k in r.asset_selection) == ["paid", "python", "rates"]
