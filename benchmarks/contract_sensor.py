@@ -1,5 +1,5 @@
-"""A tick of the contract sensor over 1,000 products, and a full collate of them: in one process, in turn, so that a busy
-machine slows both alike. Also what the first tick, a tick after one edit, and the event log cost.
+"""A tick of the contract sensor over 1,000 products, and a full collate of them: in one process, in turn, so that a
+busy machine slows both alike. Also what the first tick, a tick after one edit, and the event log cost.
 
 usage: python benchmarks/contract_sensor.py
 """
@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
-from contracts import COLUMNS, project
 
+from contracts import COLUMNS, project
 from strata_core.contract_engine.pipeline import examine, open_setting
 from strata_dagster import StrataProject, strata_contract_assets, strata_contract_sensor
 
