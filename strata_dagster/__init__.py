@@ -9,18 +9,44 @@
 The conventions are those of dagster-dbt (docs/dagster.md).
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .assets import strata_assets
 from .component import StrataProjectComponent
-from .contract_assets import strata_contract_assets
-from .contract_sensor import strata_contract_sensor
-from .guard import guard
-from .io_manager import StrataIOManager
-from .landing import Landing, land, strata_land_assets
 from .project import StrataProject
 from .promotion import strata_promotion_job
 from .resource import StrataResource, StrataRunConfig
 from .sources import observable_sources
 from .translator import DagsterStrataTranslator
+
+if TYPE_CHECKING:
+    from .contract_assets import strata_contract_assets
+    from .contract_sensor import strata_contract_sensor
+    from .guards import guard
+    from .io_manager import StrataIOManager
+    from .landing import Landing, land, strata_land_assets
+
+WHEN_USED = {
+    "Landing": ".landing",
+    "StrataIOManager": ".io_manager",
+    "guard": ".guards",
+    "land": ".landing",
+    "strata_contract_assets": ".contract_assets",
+    "strata_contract_sensor": ".contract_sensor",
+    "strata_land_assets": ".landing",
+}
+"""What is imported when it is asked for: each brings the store or the contract engine along, which a code location of
+models alone does without. No module may have the name of what it gives."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in WHEN_USED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(WHEN_USED[name], __name__), name)
+    globals()[name] = found
+    return found
+
 
 __all__ = [
     "DagsterStrataTranslator",

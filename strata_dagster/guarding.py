@@ -50,7 +50,7 @@ from .contract_checks import PRODUCT, TEST
 from .contract_tests import aged, answered, blocks, result_of, told_of_tests, unasked
 from .examination import examined
 from .frames import frame_of
-from .guard import CONTRACT, LOCATION, RESOURCE
+from .guards import CONTRACT, LOCATION, RESOURCE
 from .project import findings
 from .shown import Shown
 

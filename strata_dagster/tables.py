@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dagster import (
     AssetKey,
@@ -16,10 +17,12 @@ from dagster import (
     TableSchema,
 )
 
-from strata_core.contract_engine.covering import CoveredColumn
 from strata_core.diagnostics import Span
 from strata_core.diagnostics.markdown import markdown_cell
 from strata_core.planning.outline import ColumnOutline
+
+if TYPE_CHECKING:  # of use to guarded tables alone
+    from strata_core.contract_engine.covering import CoveredColumn
 
 
 def table_schema(columns: Iterable[ColumnOutline]) -> TableSchema:

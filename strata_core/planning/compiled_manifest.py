@@ -16,12 +16,12 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, Severity, Span, StrataError
 from ..digests import hexdigest
-from .fingerprints import SEMANTICS_VERSION
 from .outline import ColumnOutline, ModelOutline, Outline, SourceOutline
 from .project import Project, content_parts
+from .semantics import SEMANTICS_VERSION
 
 MANIFEST_PATH = ".strata/manifest.json"
-FORMAT = 1
+FORMAT = 2
 """Raise it when the document changes."""
 FIX = "run `strata compile --manifest`, or `dg utils refresh-defs-state` where it is the state of a component"
 
@@ -114,8 +114,8 @@ def _encode(project: Project, outline: Outline) -> dict[str, Any]:
         "project": project.config.name,
         "content": _content(project),
         "files": _digests(project),
-        "models": [asdict(model) for model in outline.models.values()],
-        "sources": [asdict(source) for source in outline.sources.values()],
+        "models": [_table(model) for model in outline.models.values()],
+        "sources": [_table(source) for source in outline.sources.values()],
         "broken": list(outline.broken),
         "diagnostics": [
             {"code": d.code, "message": d.message, "span": d.span and asdict(d.span), "label": d.label, "fix": d.fix}
@@ -123,6 +123,11 @@ def _encode(project: Project, outline: Outline) -> dict[str, Any]:
             if d.blocks
         ],
     }
+
+
+def _table(table: ModelOutline | SourceOutline) -> dict[str, Any]:
+    """Columns are lists, without names: a project has many, and each load reads them all."""
+    return {**asdict(table), "columns": [list(asdict(column).values()) for column in table.columns]}
 
 
 def _decode(document: Mapping[str, Any]) -> Outline:
@@ -157,14 +162,14 @@ def _span(note: Mapping[str, Any] | None) -> Span | None:
     return Span(**note) if note else None
 
 
-def _columns(notes: list[dict[str, Any]]) -> tuple[ColumnOutline, ...]:
+def _columns(notes: list[list[Any]]) -> tuple[ColumnOutline, ...]:
     return tuple(
         ColumnOutline(
-            **{
-                **note,
-                "enum": tuple(note["enum"]),
-                "origins": tuple((node, column) for node, column in note["origins"]),
-            }
+            name, type_, nullable, unique, key, protected, tuple(enum), classification, description, _origins(origins)
         )
-        for note in notes
+        for name, type_, nullable, unique, key, protected, enum, classification, description, origins in notes
     )
+
+
+def _origins(notes: list[list[str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((node, column) for node, column in notes)

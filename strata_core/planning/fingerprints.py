@@ -22,9 +22,7 @@ from . import cache
 from .artifact_relation import artifact_order
 from .project import Project, content_parts
 from .promised import promised
-
-SEMANTICS_VERSION = "2"
-"""Version of what programs mean and how artifacts are written; raise it when either changes."""
+from .semantics import SEMANTICS_VERSION
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,8 +60,9 @@ def test_a_code_location_loads_from_it_without_compiler_and_cache(shop, manifest
 import json, sys
 sys.path.insert(0, {str(shop.root)!r})
 import shop_definitions
-heavy = ("lark", "duckdb", "pyarrow", "strata_core.planning.outlining")
-print(json.dumps([m for m in sys.modules if m in heavy]))
+heavy = ("lark", "duckdb", "pyarrow", "polars", "sqlalchemy", "strata_core.planning.outlining")
+parts = ("strata_core.analysis", "strata_core.contract_engine", "strata_core.relation", "strata_core.store")
+print(json.dumps([m for m in sys.modules if m in heavy or m.startswith(parts)]))
 """
     environment = {"STRATA_CACHE_DIR": str(tmp_path / "nothing here"), "PATH": "", "PYTHONPATH": ":".join(sys.path)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
@@ -216,3 +217,20 @@ def test_what_reads_a_broken_model_is_broken_and_nothing_is_taken_back(shop) -> 
     assert run.verdicts == {"rate": (True, "ERROR"), "paid": (False, "ERROR"), "by_country": (False, "ERROR")}
     assert set(run.made) == {"rate"}
     assert len(shop.live("by_country")) == 2
+
+
+def test_what_the_package_gives_is_there_in_whatever_order_it_is_asked_for() -> None:
+    code = """
+import strata_dagster.contract_assets, strata_dagster.guards, strata_dagster.landing
+import strata_dagster
+for name in strata_dagster.__all__:
+    assert callable(getattr(strata_dagster, name)), name
+from strata_dagster import *
+assert guard is strata_dagster.guards.guard
+try:
+    strata_dagster.nothing
+except AttributeError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "module 'strata_dagster' has no attribute 'nothing'\n"), done.stderr
