@@ -11,16 +11,17 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dagster import AssetCheckSpec, AssetKey, AssetSpec, DagsterInvalidDefinitionError, FreshnessPolicy
 
-from strata_core.contract.rules import spelled_age
-from strata_core.contract_engine.covering import Covered, CoveredTest, covered
-from strata_core.contract_engine.pipeline import open_setting
 from strata_core.diagnostics import StrataError
 
 from .project import StrataProject, findings, quietly
 from .translator import MODEL
+
+if TYPE_CHECKING:  # a project without contracts does without the contract engine
+    from strata_core.contract_engine.covering import Covered, CoveredTest
 
 PRODUCT, ASSET, TEST, SEVERITY = "strata/product", "strata/asset", "strata/test", "strata/severity"
 """Metadata of a check: the product and its asset, the test and its severity."""
@@ -45,6 +46,9 @@ def covers_of(project: StrataProject) -> tuple[Covered, ...]:
     folders = [project.root / folder for folder in project.opened.config.contracts]
     if not any(folder.is_dir() for folder in folders):
         return ()
+    from strata_core.contract_engine.covering import covered
+    from strata_core.contract_engine.pipeline import open_setting
+
     try:
         return covered(open_setting(project.root))
     except StrataError as error:
@@ -86,6 +90,8 @@ def checks_about(asset: AssetKey, covers: Sequence[Covered], taken: Collection[s
         )
     aged = next((c for c in covers if c.max_age is not None), None)
     if aged is not None and aged.max_age is not None:
+        from strata_core.contract.rules import spelled_age
+
         of = f"The latest `{aged.dated}`" if aged.dated else "What is live"
         text = f"{of} is at most {spelled_age(aged.max_age)} old, as the contract of `{aged.product}` promises."
         specs.append(
