@@ -16,6 +16,7 @@ GOOD = {"contracts/shop/returns/contract.yaml": ORDERS.replace("shop.orders", "s
 
 WRONG = [
     ("bad indentation", ORDERS + "purpose: a\n  b: c\n", "E101", 17, 4),
+    ("an item that begins elsewhere", ORDERS.replace("    kind: table", "   kind: table"), "E101", 12, 4),
     ("tabs", ORDERS + "usage:\n\tintended: [a]\n", "E101", 17, 1),
     ("a quote that is not closed", ORDERS + "purpose: 'a\n", "E101", 17, 1),
     ("duplicate keys", ORDERS + "name: Again\n", "E102", 16, 1),
@@ -37,6 +38,8 @@ WRONG = [
     ),
     ("an upstream that is not there", ORDERS + "lineage: {upstream: [{product: shop.carts}]}\n", "E122", 16, 32),
     ("a type that is none", ORDERS.replace("int64", "bigint"), "E072", 14, 32),
+    ("an absolute path as location", ORDERS.replace("table\n", "table\n    location: /x.csv\n"), "E109", 13, 15),
+    ("a location out of the tree", ORDERS.replace("table\n", "table\n    location: a/../../x\n"), "E109", 13, 15),
     ("an absolute path as id", ORDERS.replace("id: shop.orders", "id: /etc/passwd"), "E107", 3, 5),
     ("a path out of the tree as id", ORDERS.replace("id: shop.orders", "id: ../../x"), "E107", 3, 5),
     (

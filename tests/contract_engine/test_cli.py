@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
 from strata_core.cli.contracts.main import VERBS, contract_engine
@@ -240,6 +241,31 @@ assets:
     assert drafted.data["assets"][0]["columns"][0]["enum"] == ["ES", "on", "1e5", "0o7", "NO"]
     assert run("init", "shop.people", "country")[0] == 2
     assert run("init", "../x", "country")[0] == 2
+
+
+def test_a_shell_completes_verbs_and_products(project: Path) -> None:
+    write(project, {"contracts/shop/returns/contract.yaml": LIVE, "contracts/finance/costs/contract.yaml": "not: one"})
+
+    def offered(*words: str) -> list[str]:
+        shown = ShellComplete(contract_engine, {}, "contract-engine", "_CONTRACT_ENGINE_COMPLETE")
+        return [one.value for one in shown.get_completions(list(words[:-1]), words[-1])]
+
+    assert offered("va") == ["validate"]
+    assert offered("validate", "--mode", "") == ["ci", "promotion", "suggestion"]
+    assert offered("test", "shop.") == ["shop.orders", "shop.returns"]
+    assert offered("suggest", "--product", "") == ["finance.costs", "shop.orders", "shop.returns"]
+    write(project, {"strata.toml": "[project"})
+    assert offered("export", "") == []
+
+
+def test_a_project_without_contracts_is_told(tmp_path: Path) -> None:
+    for verb in ("project", "docs"):
+        code, _, err = run(verb, "--project", str(tmp_path))
+        assert (code, "this project has no contract" in err) == (2, True)
+    assert run("suggest", "--project", str(tmp_path))[0::2] == (
+        0,
+        "this project has no contract: `contract-engine init` drafts one\n",
+    )
 
 
 def test_explain_shows_the_page(project: Path) -> None:

@@ -8,11 +8,11 @@ import click
 
 from ...contract_engine.pipeline import Setting, examine
 from ..exits import CLEAN
-from .shared import exit_code, named, on_contracts, tell, write
+from .shared import exit_code, named, on_contracts, product_names, tell, write
 
 
 @click.command("export")
-@click.argument("product", metavar="PRODUCT")
+@click.argument("product", metavar="PRODUCT", shell_complete=product_names)
 @on_contracts
 @click.option("--to", "standard", type=click.Choice(("odcs",)), required=True, help="The standard.")
 @click.option("--standard-version", type=click.Choice(("3.1", "3.2")), default="3.2", show_default=True)

@@ -10,11 +10,11 @@ from ...contract_engine.pipeline import Setting, examine
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
-from .shared import on_contracts
+from .shared import on_contracts, product_names
 
 
 @click.command("publish")
-@click.argument("products", nargs=-1, metavar="[PRODUCT]...")
+@click.argument("products", nargs=-1, metavar="[PRODUCT]...", shell_complete=product_names)
 @on_contracts
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help="Where releases go (default: strata.toml)."

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...contract_engine.discover import CONTRACT_FILE
 from ...contract_engine.pipeline import open_setting
 from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.suggest import did_you_mean
@@ -43,6 +44,17 @@ def on_contracts(verb: Callable[..., int]) -> Callable[..., int]:
             return exit_code(error.diagnostics)
 
     return run
+
+
+def product_names(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """The products that a shell offers: by where contracts lie, none of which is read."""
+    try:
+        setting = open_setting(context.params.get("project"))
+    except StrataError:
+        return []
+    roots = (setting.root / folder for folder in setting.config.contracts)
+    places = (place.parent for root in roots for place in root.glob(f"*/*/{CONTRACT_FILE}"))
+    return sorted(id_ for p in places if (id_ := f"{p.parent.name}.{p.name}").startswith(incomplete))
 
 
 def named(checked: Checked, products: Iterable[str]) -> list[Candidate]:

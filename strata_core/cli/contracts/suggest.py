@@ -12,7 +12,7 @@ from ...diagnostics import Diagnostic, StrataError
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
-from .shared import named, on_contracts
+from .shared import named, on_contracts, product_names
 
 if TYPE_CHECKING:  # other verbs do without
     from ...contract_engine.suggest.suggested import Suggested
@@ -22,7 +22,13 @@ TOKEN = "CONTRACT_ENGINE_TOKEN"
 
 @click.command("suggest")
 @on_contracts
-@click.option("--product", "products", multiple=True, help="Suggest for this product (default: for all).")
+@click.option(
+    "--product",
+    "products",
+    multiple=True,
+    shell_complete=product_names,
+    help="Suggest for this product (default: for all).",
+)
 @click.option("--base", default="HEAD", show_default=True, help="The commit that the branch is made on.")
 @click.option("--branch", help="The branch (default: contract-engine/suggest/PRODUCT); for one product.")
 @click.option("--push", "remote", help="Push the branch to this remote, and open its pull request if configured.")

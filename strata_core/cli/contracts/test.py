@@ -12,11 +12,11 @@ from ...diagnostics.render import printable
 from ..exits import CLEAN, FINDINGS
 from ..progress import Progress
 from ..report import format_option, plural
-from .shared import named, on_contracts
+from .shared import named, on_contracts, product_names
 
 
 @click.command("test")
-@click.argument("products", nargs=-1, metavar="[PRODUCT]...")
+@click.argument("products", nargs=-1, metavar="[PRODUCT]...", shell_complete=product_names)
 @on_contracts
 @click.option("--env", "environment", default="prod", show_default=True, help="Whose published models are asked.")
 @format_option("text", "json")
