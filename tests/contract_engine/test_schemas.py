@@ -9,10 +9,13 @@ from typing import Any
 import jsonschema
 import jsonschema_rs
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from strata_core.contract_engine import schemas
 from strata_core.contract_engine.authored import AuthoredContract
+from strata_core.contract_engine.fits import _made, fits
 
 MODEL = TypeAdapter(AuthoredContract)
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,10 +105,47 @@ RIGHT = [
 
 
 def verdicts(document: dict[str, Any]) -> tuple[bool, bool]:
-    """What the fast validator and the reference say."""
+    """What the fast validator and the reference say. What is told to fit without either, fits."""
     schema = schemas.read_schema(schemas.AUTHORED)
     fast = jsonschema_rs.Draft202012Validator(schema).is_valid(document)
+    assert fits(schemas.AUTHORED)(document) == fast
     return fast, jsonschema.Draft202012Validator(schema).is_valid(document)
+
+
+PATHS = [
+    path
+    for base in (("version",), ("owner", "team"), ("assets", 0), ("tests", 0), ("tests", 1), ("freshness",), ("usage",))
+    for path in (base, (*base, "id"), (*base, "kind"), (*base, "columns"), (*base, "max_age"))
+]
+PLAIN = (
+    st.none()
+    | st.booleans()
+    | st.integers(-1, 2)
+    | st.floats(0, 2)
+    | st.sampled_from(["", "a", "1.0.0", "1.0.0\n", "24h"])
+)
+ANY = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["id", "x"]), inner)
+)
+
+
+@given(st.sampled_from(PATHS), ANY)
+def test_law_what_is_told_to_fit_without_the_library_fits(path: tuple[str | int, ...], value: Any) -> None:
+    document: Any = copy.deepcopy(CONTRACT)
+    here = document
+    for step in path[:-1]:
+        here = here.get(step) if isinstance(here, dict) else here[step] if isinstance(here, list) else None
+        assume(isinstance(here, dict | list))
+    here[path[-1]] = value
+    library = jsonschema_rs.Draft202012Validator(schemas.read_schema(schemas.AUTHORED)).is_valid(document)
+    assert library or not fits(schemas.AUTHORED)(document)
+
+
+def test_every_shape_of_the_schemas_can_be_told() -> None:
+    """A keyword that `fits` does not know would be asked for here, and not when the first such value comes."""
+    for name in (schemas.AUTHORED, schemas.FRAGMENT, schemas.RUNTIME_VIEW):
+        for shape in schemas.read_schema(name)["$defs"].values():
+            assert not _made(shape, lambda _: lambda _: True)(None)
 
 
 @pytest.mark.parametrize(("path", "value"), RIGHT)
