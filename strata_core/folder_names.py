@@ -16,3 +16,16 @@ def names_a_folder(name: str) -> bool:
     (True, False, False)
     """
     return _NAME.fullmatch(name) is not None
+
+
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_.=-]+)*/?")
+"""What S3 reads otherwise than it is written (`?`, `%`, spaces) stands in no URL of ours."""
+
+
+def names_a_bucket(url: str) -> bool:
+    """Whether `url` is that of a place in a bucket: `s3://bucket/prefix`.
+
+    >>> [names_a_bucket(url) for url in ("s3://lake/strata", "s3://lake", "s3://lake/../x", "gs://lake")]
+    [True, True, False, False]
+    """
+    return _BUCKET.fullmatch(url) is not None and not {".", ".."} & set(url.split("/"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dagster import AssetKey, ConfigurableIOManager, Failure, InputContext, MetadataValue, OutputContext
@@ -36,7 +35,9 @@ class StrataIOManager(ConfigurableIOManager):
     `polars.DataFrame` or `polars.LazyFrame`. Of a partitioned asset all partitions are read.
     """
 
-    store: str = Field(description="The store's folder, `[store] root` of the project.")
+    store: str = Field(description="The store's folder or `s3://bucket/prefix`, `[store] root` of the project.")
+    endpoint: str | None = Field(default=None, description="The endpoint of the bucket, that of the environment else.")
+    region: str | None = Field(default=None, description="The region of the bucket, that of the environment else.")
 
     def handle_output(self, context: OutputContext, obj: Any) -> None:
         """Lands `obj`: an Arrow table, batch or reader, a polars frame, or paths of files."""
@@ -72,7 +73,7 @@ class StrataIOManager(ConfigurableIOManager):
 
     def _table(self, context: InputContext | OutputContext, named: object) -> Table:
         name = named if isinstance(named, str) else "_".join(context.asset_key.path)
-        return Store.open(Path(self.store), create=False).table(name)
+        return Store.at(self.store, endpoint=self.endpoint, region=self.region).opened(create=False).table(name)
 
 
 def run_id_of(run: str, key: AssetKey, partitions: Sequence[str]) -> str:

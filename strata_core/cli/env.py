@@ -89,12 +89,12 @@ def collect_artifacts(project: Project, format_: str, keep: timedelta, grace: ti
     (killed, refused) and that no apply has taken up within --grace. Applies may run meanwhile.
     """
     from ..store.orphans import collect, orphans
-    from ..store.store import Store
 
-    if not project.store_root.exists():
+    store = project.store
+    if not store.exists():
         found = []
     else:
-        store = Store.open(project.store_root, create=not dry_run)
+        store.opened(create=not dry_run)
         found = list((orphans if dry_run else collect)(store, keep=keep, grace=grace))
         if not dry_run:
             store.sweep_staging(grace)

@@ -12,6 +12,7 @@ import click
 
 from ..diagnostics import Diagnostic, StrataError
 from ..planning.config import ProjectConfig, find_project, read_config
+from ..planning.stores import store_of
 from ..store import Store, Table
 from ..store.instant import moment, spell
 from .exits import CLEAN, exit_code
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # pyarrow takes 0.2 s to import
     from ..store.tables.entries import TableEntry
 
 DEFAULT_ROWS = 20
+UNNAMED_SHOWN = 5
 
 
 @click.group("store")
@@ -43,18 +45,17 @@ def on_store(create: bool = False) -> Callable[[Callable[..., int]], Callable[..
         @click.option(
             "--store",
             "folder",
-            type=click.Path(path_type=Path),
-            metavar="DIR",
-            help="The store's folder (default: [store] root of the nearest strata.toml upwards).",
+            metavar="PLACE",
+            help="A folder or s3://bucket/prefix (default: [store] of the nearest strata.toml upwards).",
         )
         @wraps(verb)
-        def run(folder: Path | None, **options: Any) -> int:
+        def run(folder: str | None, **options: Any) -> int:
             def answer() -> int:
-                root = _root() if folder is None else folder
-                if not create and not root.exists():
-                    message = f"there is no store at {root}"
+                store = _configured(folder)
+                if not create and not store.exists():
+                    message = f"there is no store at {store.root}"
                     raise StrataError(Diagnostic("E095", message, fix="make one: `strata store init FILE`"))
-                return verb(Store.open(root, create=create), **options)
+                return verb(store.opened(create), **options)
 
             return answered(answer, lines_below(Path.cwd()), options.get("format_"))
 
@@ -63,9 +64,13 @@ def on_store(create: bool = False) -> Callable[[Callable[..., int]], Callable[..
     return wrap
 
 
-def _root() -> Path:
+def _configured(root: str | None) -> Store:
+    """The store at `root`, with the endpoint and region of the project around here, or that project's own."""
     project = find_project(Path.cwd())
-    return Path.cwd() / ProjectConfig().store_root if project is None else project / read_config(project).store_root
+    config = ProjectConfig() if project is None else read_config(project)
+    if root is not None:
+        return Store.at(root, endpoint=config.store_endpoint, region=config.store_region)
+    return store_of(project or Path.cwd(), config)
 
 
 def _tables(store: Store, names: Sequence[str]) -> list[Table]:
@@ -307,7 +312,9 @@ def pin(store: Store, name: str, tables: tuple[str, ...], as_of: str | None) -> 
 @on_store()
 @click.option("--quick", is_flag=True, help="Look at presence and size of parts, and do not read them.")
 def verify(store: Store, tables: tuple[str, ...], quick: bool) -> int:
-    """Check the log, manifests and parts of TABLES (default: all)."""
+    """Check the log, manifests and parts of TABLES; of all by default, and then files that nothing names are told."""
+    from ..store.unnamed import unnamed
+
     findings: list[Diagnostic] = []
     for table in _tables(store, tables):
         with Progress(f"verifying {table.name}") as shown:
@@ -323,6 +330,9 @@ def verify(store: Store, tables: tuple[str, ...], quick: bool) -> int:
             )
         )
         click.echo(f"{table.name}: {counted}: {plural(len(done.findings), 'finding') if done.findings else 'sound'}")
+    if not tables and (left := list(unnamed(store))):
+        paths = [str(path) for path in left[:UNNAMED_SHOWN]] + (["…"] if len(left) > UNNAMED_SHOWN else [])
+        click.echo(f"{plural(len(left), 'file')} that nothing names, of work killed or under way: {', '.join(paths)}")
     if findings:
         click.echo(rendered(findings, lambda _: None), nl=False, color=True)
     return exit_code(findings)

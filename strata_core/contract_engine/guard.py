@@ -108,7 +108,7 @@ def open_guard(root: Path, environment: str, now: datetime | None = None) -> Gua
     """The guard of the project in `root`. Raises `StrataError` E073, E092 where project or store cannot be used."""
     setting = open_setting(root)
     project = read_project(setting.root)
-    store = Store.open(project.store_root)
+    store = project.store.opened()
     store.sweep_staging()
     base = store.environment(environment).head()
     tables = ReachableTables(setting.root, setting.config, environment)

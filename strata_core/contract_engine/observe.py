@@ -200,14 +200,13 @@ def utc(at: str | None) -> str | None:
 def seen_in_store(setting: Setting, models: Iterable[str], environment: str = "prod") -> Observations:
     """What Strata's store has published of `models`: schema, last publication, the latest dates in them, the verdict
     that they were published with, and where the files of what is live are gone (`last_known_good`)."""
-    from ..store.store import Store
+    from ..planning.stores import store_of
 
-    root = setting.root / setting.config.store_root
     seen = Observations()
-    if not root.is_dir():
-        return seen
     try:
-        store = Store.open(root, create=False)
+        store = store_of(setting.root, setting.config)
+        if not store.exists():
+            return seen
         published = store.environment(environment).head()
     except StrataError:
         return seen

@@ -29,7 +29,7 @@ class ParquetTable:
     what comes from elsewhere is read.
     """
 
-    paths: tuple[Path, ...]
+    paths: Sequence[Path]
     columns: tuple[Column, ...]
     ours: bool = False
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, Span, StrataError
 from ..diagnostics.suggest import did_you_mean
-from ..folder_names import NAME_RULE, names_a_folder
+from ..folder_names import NAME_RULE, names_a_bucket, names_a_folder
 from ..frozen import dataclass, field
 from .lints import LINTS, SEVERITIES
 
@@ -89,6 +89,8 @@ class ProjectConfig:
     models: tuple[str, ...] = ("models",)
     contracts: tuple[str, ...] = ("contracts",)
     store_root: str = ".strata/store"
+    store_endpoint: str | None = None
+    store_region: str | None = None
     engine: EngineConfig = EngineConfig()
     environments: Mapping[str, EnvironmentConfig] = field(default_factory=dict)
     dbt: DbtConfig = DbtConfig()
@@ -113,6 +115,14 @@ def _is_text(value: object) -> bool:
 
 _TEXT: tuple[Check, str] = (lambda v: _is_text(v), 'a text such as "x"')
 _FOLDER: tuple[Check, str] = (lambda v: _is_text(v) and "://" not in v, 'a folder such as ".strata/store"')
+_ROOT: tuple[Check, str] = (
+    lambda v: _is_text(v) and ("://" not in v or names_a_bucket(v)),
+    'a folder such as ".strata/store", or "s3://bucket/prefix"',
+)
+_ENDPOINT: tuple[Check, str] = (
+    lambda v: _is_text(v) and re.fullmatch(r"https?://[^\s/@?#]+/?", v) is not None,
+    'a URL such as "https://s3.example.com", without keys: these stand in the environment',
+)
 _SIZE: tuple[Check, str] = (lambda v: _is_text(v) and SIZE.fullmatch(v) is not None, 'a size such as "4GB" or "512MiB"')
 _TEXTS: tuple[Check, str] = (
     lambda v: isinstance(v, list) and all(map(_is_text, v)),
@@ -134,7 +144,7 @@ _LABELS: tuple[Check, str] = (
 
 SECTIONS: dict[str, dict[str, tuple[Check, str]]] = {
     "project": {"name": _TEXT, "models": _TEXTS, "contracts": _TEXTS},
-    "store": {"root": _FOLDER},
+    "store": {"root": _ROOT, "endpoint": _ENDPOINT, "region": _TEXT},
     "engine": {"name": _TEXT, "memory_limit": _SIZE, "threads": _COUNT, "spill": _TEXT},
     "dbt": {"manifest": _TEXT, "database": _TEXT},
     "lint": dict.fromkeys(LINTS, _SEVERITY),
@@ -217,6 +227,8 @@ def _config(data: dict[str, Any], root: Path) -> ProjectConfig:
         models=tuple(project.get("models", ("models",))),
         contracts=tuple(project.get("contracts", ("contracts",))),
         store_root=store.get("root", ".strata/store"),
+        store_endpoint=store.get("endpoint"),
+        store_region=store.get("region"),
         engine=EngineConfig(**engine),
         environments={n: EnvironmentConfig(**keys) for n, keys in data.get("environments", {}).items()},
         dbt=DbtConfig(**dbt),

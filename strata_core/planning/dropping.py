@@ -11,7 +11,6 @@ from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic, StrataError
 from ..frozen import dataclass
 from ..store.environments import EnvironmentVersion
-from ..store.store import Store
 from .catalog import Catalog, read_catalog, register
 from .consumers import breaking_changes, judged
 from .environments import published_environment
@@ -39,7 +38,7 @@ def drop_environment(project: Project, name: str) -> Dropped:
     apply published meanwhile.
     """
     environment = published_environment(project, name)
-    store = Store(project.store_root)
+    store = project.store
     head, catalog, own = environment.head(), read_catalog(store, name), project.config.name
     left = _of_others(catalog, own, head)
     removed = tuple(sorted(head.models.keys() - left))

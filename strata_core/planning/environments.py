@@ -7,17 +7,16 @@ from collections.abc import Mapping
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean
 from ..store.environments import Environment, EnvironmentVersion
-from ..store.store import Store
 from .project import Project
 
 
 def published_environment(project: Project, name: str) -> Environment:
     """The environment `name` of the project's store; raises `StrataError` E095 where nothing was published in it."""
-    if not project.store_root.exists():
+    store = project.store
+    if not store.exists():
         message = f"nothing was published yet: there is no store at `{project.config.store_root}`"
         raise StrataError(Diagnostic("E095", message, fix="run `strata apply`"))
-    store = Store.open(project.store_root, create=False)
-    environment = store.environment(name)
+    environment = store.opened(create=False).environment(name)
     if environment.head().number == 0:
         known = store.environments()
         fix = did_you_mean(name, known, f"run `strata apply --env {name}`")
@@ -29,7 +28,7 @@ def published_environment(project: Project, name: str) -> Environment:
 def published_environments(project: Project) -> Mapping[str, EnvironmentVersion]:
     """The newest version of each environment that has models; one that was dropped has none. None where there is no
     store yet."""
-    store = Store(project.store_root)
+    store = project.store
     heads = {name: store.environment(name).head() for name in store.environments()}
     return {name: head for name, head in heads.items() if head.models}
 

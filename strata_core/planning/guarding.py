@@ -31,7 +31,7 @@ from ..relation.canonical import canonical
 from ..relation.expressions import SortKey
 from ..relation.nodes import Item, Relation
 from ..relation.schema import Column
-from ..store.artifacts import Artifact
+from ..store.artifacts import Artifact, FetchedPaths
 from ..store.document import JSON
 from ..store.environments import EnvironmentVersion, Pointer
 from ..store.instant import next_instant
@@ -131,8 +131,10 @@ def require_unchanged(table: TableInput, before: tuple[str, ...]) -> None:
             raise StrataError(Diagnostic("E033", message, fix="run again when nobody writes to it"))
 
 
-def _files(table: TableInput) -> tuple[Path, ...]:
+def _files(table: TableInput) -> Sequence[Path]:
     match table:
+        case ParquetTable(paths=FetchedPaths()):
+            return ()  # copies of immutable parts, checked by digest
         case ParquetTable(paths=paths):
             return paths
         case CsvTable(path=path) | DuckDBTable(path=path):

@@ -17,7 +17,6 @@ from ..relation.schema import Column
 from ..store.artifacts import Artifact
 from ..store.environments import Pointer
 from ..store.instant import moment
-from ..store.store import Store
 from ..types import Inferred
 from .environments import not_published, published_environment
 from .project import Project
@@ -68,7 +67,7 @@ def _examine(project: Project, environment: str, model: str, now: datetime, engi
         return Health(model, (not_published(model, environment),))
     age = timedelta(seconds=max(0, int((now - moment(pointer.published_at or 0)).total_seconds())))
     try:
-        artifact = Store.open(project.store_root, create=False).artifact(model, pointer)
+        artifact = project.store.opened(create=False).artifact(model, pointer)
         damage = artifact.verify(contents=engine is not None)
     except StrataError as error:
         return Health(model, error.diagnostics, pointer, age=age)

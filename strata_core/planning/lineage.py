@@ -10,7 +10,6 @@ from ..frozen import dataclass, replace
 from ..lineage.diff import LineageDiff, Side, diff_projects
 from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.tables import Table, project_tables
-from ..store.store import Store
 from . import cache
 from .cache import uncollected
 from .catalog import read_catalog
@@ -50,7 +49,7 @@ def _around(
     """The tables of dbt and of other projects, and what could not be read or traced of them."""
     tables, missing = _dbt(project, compiled)
     try:
-        catalog = read_catalog(Store(project.store_root), environment)
+        catalog = read_catalog(project.store, environment)
     except StrataError as error:
         return tables, (*missing, *(replace(d, severity=Severity.WARNING) for d in error.diagnostics))
     others = (other for name, other in sorted(catalog.items()) if name != project.config.name)

@@ -57,7 +57,7 @@ def as_text(table: TableInput) -> CsvTable | None:
 def pin_candidate(
     engine: Engine,
     model: CompiledModel,
-    paths: tuple[Path, ...],
+    paths: Sequence[Path],
     now: datetime,
     hidden: Set[str],
     *,

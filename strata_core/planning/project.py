@@ -21,6 +21,7 @@ from .lints import ruled
 if TYPE_CHECKING:  # the compiler, which an unchanged project needs not
     from ..analysis.compiled import CompiledProject
     from ..language.ast import Module
+    from ..store.store import Store
 
 SUFFIX = ".strata"
 IGNORED_FOLDERS = frozenset({".git", ".venv", ".strata", "node_modules", "__pycache__"})
@@ -50,9 +51,11 @@ class Project:
         return found[0].decode("utf-8", errors="replace") if found else None
 
     @property
-    def store_root(self) -> Path:
-        """Where the store lies."""
-        return self.root / self.config.store_root
+    def store(self) -> Store:
+        """The project's store, not looked at yet; raises `StrataError` E092 for a URL that names none."""
+        from .stores import store_of
+
+        return store_of(self.root, self.config)
 
 
 def open_project(path: Path | None = None, *, project: Path | None = None) -> Project:

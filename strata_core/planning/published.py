@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from ..diagnostics import Diagnostic, StrataError
 from ..frozen import dataclass
 from ..store.artifacts import Artifact
 from ..store.document import JSON
-from ..store.store import Store
+from ..store.manifest import Part
 from .environments import not_published, published_environment
 from .plan import unknown_model
 from .preview import hidden_columns
@@ -45,7 +44,7 @@ def live_then(project: Project, compiled: CompiledProject, model: str, environme
     `StrataError` E027 and E095 as `published_rows`, and E096 as `Store.published`."""
     try:
         published_environment(project, environment)
-        return Store.open(project.store_root, create=False).published(model, environment, as_of=as_of)
+        return project.store.opened(create=False).published(model, environment, as_of=as_of)
     except StrataError as error:
         known = model in compiled.models or model in compiled.broken
         if known or any(d.code != "E095" for d in error.diagnostics):
@@ -82,7 +81,7 @@ def published_rows(
     if pointer is None:
         where = f"version {version} of {environment}" if version is not None else environment
         raise StrataError(not_published(model, where))
-    store = Store.open(project.store_root, create=False)
+    store = project.store.opened(create=False)
     artifact = store.artifact(model, pointer)
     stored = tuple(f.name for f in artifact.manifest.schema)
     declared = compiled.models.get(model)
@@ -93,11 +92,11 @@ def published_rows(
     if not partition:
         rows, total = store.reader(artifact, columns), artifact.manifest.rows
     else:
-        paths = _partitions(artifact, partition)
+        parts = _partitions(artifact, partition)
         from ..store.reader import read_parts
 
-        total = sum(p.rows for p in artifact.manifest.parts if artifact.path_of(p) in set(paths))
-        rows = read_parts(paths, columns) if paths else read_parts(artifact.paths[:1], columns)
+        total = sum(part.rows for part in parts)
+        rows = read_parts(artifact.paths_of(parts or artifact.manifest.parts[:1]), columns)
     return PublishedRows(columns, hidden, total, _masked(rows if total else _nothing(rows), hidden))
 
 
@@ -108,8 +107,8 @@ def _nothing(rows: pa.RecordBatchReader) -> pa.RecordBatchReader:
         return pa.RecordBatchReader.from_batches(rows.schema, [])
 
 
-def _partitions(artifact: Artifact, wanted: Mapping[str, str]) -> tuple[Path, ...]:
-    """The files of the partitions whose columns have these values, `none` for null."""
+def _partitions(artifact: Artifact, wanted: Mapping[str, str]) -> tuple[Part, ...]:
+    """The parts of the partitions whose columns have these values, `none` for null."""
     known = artifact.partitions
     columns = tuple(known[0]) if known else ()
     for name in wanted:
@@ -118,7 +117,7 @@ def _partitions(artifact: Artifact, wanted: Mapping[str, str]) -> tuple[Path, ..
             fix = f"it is laid out by {', '.join(columns)}" if columns else "add `partition_by: […]` to the model"
             raise StrataError(Diagnostic("E021", message, fix=fix))
     chosen = [values for values in known if all(_text(values[n]) == text for n, text in wanted.items())]
-    return tuple(path for values in chosen for path in artifact.paths_of(values))
+    return tuple(part for values in chosen for part in artifact.parts_of(values))
 
 
 def _text(value: JSON) -> str:

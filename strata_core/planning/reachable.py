@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING
 from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import Answer, CsvTable, DuckDBTable, ParquetTable, TableInput
 from ..relation.schema import Column
-from ..store.store import Store
 from ..types.inferred import Inferred
 from ..types.spelling import parse_type
 from .config import ProjectConfig
 from .dbt import read_manifest
 from .environments import not_published
+from .stores import store_of
 from .workspace import engine_settings
 
 if TYPE_CHECKING:  # DuckDB is loaded when something is asked
     from ..engines.protocol import Engine
     from ..store.environments import EnvironmentVersion
+    from ..store.store import Store
 
 __all__ = ["Answer", "ReachableTables", "TableInput"]
 
@@ -43,7 +44,7 @@ class ReachableTables:
         artifact = self._store.artifact(name, pointer)
         stored = ((f.name, f.metadata.get("strata.type", "string")) for f in artifact.manifest.schema)
         columns = tuple(Column(name, Inferred(parse_type(type_), nullable=True)) for name, type_ in stored)
-        return ParquetTable(tuple(artifact.paths), columns)
+        return ParquetTable(artifact.paths, columns)
 
     def dbt_model(self, name: str) -> TableInput:
         """The rows that dbt made of a model. Raises `StrataError` E030, E033."""
@@ -84,8 +85,8 @@ class ReachableTables:
 
     @cached_property
     def _store(self) -> Store | None:
-        root = self.root / self.config.store_root
-        return Store.open(root, create=False) if root.is_dir() else None
+        store = store_of(self.root, self.config)
+        return store.opened(create=False) if store.exists() else None
 
     @cached_property
     def _live(self) -> EnvironmentVersion | None:

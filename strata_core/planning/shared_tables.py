@@ -15,7 +15,6 @@ from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.listing import listed
 from ..diagnostics.suggest import did_you_mean
 from ..engines.protocol import ParquetTable
-from ..store.store import Store
 from .catalog import RegisteredTable, registered_history
 from .clocked_tables import bounds_of
 from .fingerprints import data_digest
@@ -34,7 +33,7 @@ def published_table(
     if name in compiled.models:
         fix = f"write `from {name}` and drop the source `{source.name}`"
         raise StrataError(Diagnostic("E030", f"`{name}` is a model of this project, which needs no source", fix=fix))
-    store = Store(project.store_root)
+    store = project.store
     bounds = bounds_of(resource)
     others = [bound for bound in bounds if bound != "as_of" and (bound, bounds[bound]) != ("vintage", "all")]
     as_of = bounds.get("as_of")

@@ -19,7 +19,7 @@ from ..diagnostics.suggest import did_you_mean, nearest
 from ..digests import hexdigest
 from ..engines.protocol import CsvTable, DuckDBTable, ParquetTable, TableInput
 from ..frozen import dataclass, replace
-from ..store.store import Store
+from ..store.artifacts import FetchedPaths
 from .clocked_tables import ClockedTable, clocked_table, declared_in
 from .config import config_fault
 from .dbt import read_manifest
@@ -112,12 +112,14 @@ def _of_store(
     project: Project, compiled: CompiledProject, source: Source, resource: Resource, environment: str
 ) -> ResolvedSource:
     """A published model's output, or a table with three clocks; E030 for a name that is both."""
-    store, name = Store(project.store_root), resource.location
+    store, name = project.store, resource.location
     declared = declared_in(store, name)
     if declared is None:
         shared, digest, contents = published_table(project, compiled, source, resource, environment)
-        stamps = tuple(stamp(path) for path in shared.paths)
-        return ResolvedSource(source.name, shared, shared.paths, digest, contents, stamps)
+        if isinstance(shared.paths, FetchedPaths):  # content-addressed: what is fetched is what the digest tells
+            return ResolvedSource(source.name, shared, (), digest, (), ())
+        paths = tuple(shared.paths)
+        return ResolvedSource(source.name, shared, paths, digest, contents, tuple(stamp(path) for path in paths))
     if name in compiled.models or name in store.environment(environment).head().models:
         message = f"`{name}` is both a model and a declared table of the store"
         raise StrataError(Diagnostic("E030", message, fix="give one of the two another name"))

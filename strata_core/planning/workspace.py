@@ -133,8 +133,9 @@ def open_workspace(
     a store that is not there yet is empty. Raises `StrataError` E092."""
     compiled = compiled or compile_(project)
     sources, missing = resolve_all(project, compiled, environment)
-    root = project.store_root
-    store = Store.open(root, create=write) if write or root.exists() else Store(root)
+    store = project.store
+    if write or store.exists():
+        store.opened(create=write)
     return Workspace(project, compiled, environment, sources, missing, store)
 
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, overload
 
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, StrataError
 from . import disk
 from .document import JSON
+from .files import LOCAL, Files, sha256_of
 from .manifest import ColumnStatistics, Manifest, Part
 
 if TYPE_CHECKING:  # pyarrow takes 0.2 s to import, and plan, history and rollback touch no rows
     import pyarrow as pa
 
     from .writer import Written
-
-_READ_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +72,46 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class FetchedPaths(Sequence[Path]):
+    """Local copies of parts that lie elsewhere, each fetched when it is first asked for: a plan asks for none."""
+
+    parts: tuple[tuple[PurePath, Part], ...]
+    files: Files = field(repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @overload
+    def __getitem__(self, at: int) -> Path: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Path]: ...
+    def __getitem__(self, at: int | slice) -> Path | Sequence[Path]:
+        if isinstance(at, slice):
+            return FetchedPaths(self.parts[at], self.files)
+        path, part = self.parts[at]
+        try:
+            return self.files.fetch(path, part)
+        except FileNotFoundError:
+            fix = "apply its model again with --force: the same rows are written anew in its place"
+            raise StrataError(Diagnostic("E094", f"part {path} is gone", fix=fix)) from None
+
+
+@dataclass(frozen=True, slots=True)
 class Artifact:
     """A published set of rows: `directory` holds the parts that `manifest` lists, but for those that it says lie in
     other artifacts of the table. Never changed."""
 
-    directory: Path
+    directory: PurePath
     address: str
     manifest: Manifest
+    files: Files = field(default=LOCAL, repr=False, compare=False)
 
     @property
-    def paths(self) -> tuple[Path, ...]:
-        """The Parquet files, in row order."""
-        return tuple(map(self.path_of, self.manifest.parts))
+    def paths(self) -> Sequence[Path]:
+        """The Parquet files, in row order, on this machine: from a bucket they are fetched when they are asked for."""
+        return self.paths_of(self.manifest.parts)
 
-    def path_of(self, part: Part) -> Path:
+    def path_of(self, part: Part) -> PurePath:
         """Where the file of one of the manifest's parts lies."""
         return (self.directory if part.artifact is None else self.directory.parent / part.artifact) / part.path
 
@@ -101,45 +124,39 @@ class Artifact:
                 found.append(part.partition)
         return tuple(found)
 
-    def paths_of(self, values: Mapping[str, JSON]) -> tuple[Path, ...]:
-        """The Parquet files, in row order, of the partitions in which columns have these values."""
+    def parts_of(self, values: Mapping[str, JSON]) -> tuple[Part, ...]:
+        """The parts, in row order, of the partitions in which columns have these values."""
         parts = (p for p in self.manifest.parts if p.partition is not None)
-        wanted = (p for p in parts if p.partition is not None and values.items() <= p.partition.items())
-        return tuple(map(self.path_of, wanted))
+        return tuple(p for p in parts if p.partition is not None and values.items() <= p.partition.items())
+
+    def paths_of(self, parts: Sequence[Part]) -> Sequence[Path]:
+        """The Parquet files of some of its parts, as `paths`."""
+        found = tuple((self.path_of(part), part) for part in parts)
+        if isinstance(self.directory, Path):
+            return tuple(Path(path) for path, _ in found)
+        return FetchedPaths(found, self.files)
 
     def verify(self, contents: bool = True) -> tuple[Diagnostic, ...]:
         """E094 for each part that is missing, has other bytes or another SHA-256 than the manifest says.
 
         Without `contents` only presence and size are looked at, which costs one call a part.
         """
-        findings = (
-            _verify(self, path, part, contents) for path, part in zip(self.paths, self.manifest.parts, strict=True)
-        )
+        findings = (_verify(self, self.directory / part.path, part, contents) for part in self.manifest.parts)
         return tuple(finding for finding in findings if finding is not None)
 
 
-def _verify(artifact: Artifact, path: Path, part: Part, contents: bool) -> Diagnostic | None:
-    with disk.at(path, "read"):
-        try:
-            size = os.stat(path).st_size
-        except FileNotFoundError:
-            return _mismatch(artifact, path, "the file is missing")
-        if size != part.bytes:
-            return _mismatch(artifact, path, f"it has {size} bytes, the manifest says {part.bytes}")
-        if contents and (found := _sha256(path)) != part.sha256:
-            return _mismatch(artifact, path, f"its SHA-256 is {found}, the manifest says {part.sha256}")
+def _verify(artifact: Artifact, path: PurePath, part: Part, contents: bool) -> Diagnostic | None:
+    size = artifact.files.size(path)
+    if size is None:
+        return _mismatch(artifact, path, "the file is missing")
+    if size != part.bytes:
+        return _mismatch(artifact, path, f"it has {size} bytes, the manifest says {part.bytes}")
+    if contents and (found := sha256_of(artifact.files, path)) != part.sha256:
+        return _mismatch(artifact, path, f"its SHA-256 is {found}, the manifest says {part.sha256}")
     return None
 
 
-def _sha256(path: Path) -> str:
-    total = hashlib.sha256()
-    with open(path, "rb") as file:
-        while chunk := file.read(_READ_BYTES):
-            total.update(chunk)
-    return total.hexdigest()
-
-
-def _mismatch(artifact: Artifact, path: Path, why: str) -> Diagnostic:
+def _mismatch(artifact: Artifact, path: PurePath, why: str) -> Diagnostic:
     table = artifact.manifest.table
     fix = f"apply {table} again with --force: the same rows are written anew in its place"
     return Diagnostic("E094", f"part {path} of {table} does not match its manifest: {why}", fix=fix)

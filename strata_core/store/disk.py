@@ -11,7 +11,7 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from ..diagnostics import Diagnostic, StrataError
 
@@ -34,7 +34,7 @@ _REMEDIES = {
 }
 
 
-def unusable(path: Path, doing: str, cause: OSError) -> StrataError:
+def unusable(path: PurePath, doing: str, cause: OSError) -> StrataError:
     """E092: `doing` ("write the part") failed at `path` because of `cause`."""
     reason = cause.strerror or str(cause)
     fix = _REMEDIES.get(cause.errno or 0, "check the disk and the permissions of that path, then run again")
@@ -42,7 +42,7 @@ def unusable(path: Path, doing: str, cause: OSError) -> StrataError:
 
 
 @contextmanager
-def at(path: Path, doing: str) -> Iterator[None]:
+def at(path: PurePath, doing: str) -> Iterator[None]:
     """Turns an `OSError` of the block into E092 for `path`."""
     try:
         yield
@@ -50,7 +50,7 @@ def at(path: Path, doing: str) -> Iterator[None]:
         raise unusable(path, doing, cause) from cause
 
 
-def write_file(path: Path, *contents: bytes | memoryview) -> None:
+def write_file(path: PurePath, *contents: bytes | memoryview) -> None:
     """Writes and syncs a file that no reader knows yet; the directory that names it is not synced yet."""
     with at(path, "write"), open(path, "wb") as file:
         for content in contents:
@@ -59,7 +59,7 @@ def write_file(path: Path, *contents: bytes | memoryview) -> None:
         os.fsync(file.fileno())
 
 
-def sync_directory(path: Path) -> None:
+def sync_directory(path: PurePath) -> None:
     """Makes the names inside `path` durable."""
     with at(path, "sync the folder"):
         handle = os.open(path, os.O_RDONLY)
@@ -69,7 +69,7 @@ def sync_directory(path: Path) -> None:
             os.close(handle)
 
 
-def make_directory(path: Path, durable: Path | None = None) -> None:
+def make_directory(path: PurePath, durable: PurePath | None = None) -> None:
     """Creates `path` and its missing parents, each durable in its own parent before anything is put into it.
 
     `durable` is a folder above it of which that is known: nothing further up is synced again.
@@ -83,11 +83,11 @@ def make_directory(path: Path, durable: Path | None = None) -> None:
         return
     make_directory(path.parent, durable)
     with at(path, "create the folder"):
-        path.mkdir(exist_ok=True)
+        Path(path).mkdir(exist_ok=True)
     sync_directory(path.parent)
 
 
-def create_if_absent(path: Path, content: bytes) -> bool:
+def create_if_absent(path: PurePath, content: bytes) -> bool:
     """Publishes `content` under `path` in one step, or returns False because `path` exists: never overwrites.
 
     When this raises, the file is either absent or whole: the caller reads it back to know which.
@@ -107,7 +107,7 @@ def create_if_absent(path: Path, content: bytes) -> bool:
     return True
 
 
-def move_directory(source: Path, target: Path) -> bool:
+def move_directory(source: PurePath, target: PurePath) -> bool:
     """Renames a synced folder to `target` in one step, or returns False because `target` exists and is not empty."""
     make_directory(target.parent)
     with at(target, "publish the folder"):
@@ -121,7 +121,7 @@ def move_directory(source: Path, target: Path) -> bool:
     return True
 
 
-def remove_directory(path: Path) -> None:
+def remove_directory(path: PurePath) -> None:
     """Removes `path` with all that it holds; what is already gone is no fault."""
     with at(path, "remove the folder"):
         try:
@@ -130,13 +130,13 @@ def remove_directory(path: Path) -> None:
             return
 
 
-def remove_file(path: Path) -> None:
+def remove_file(path: PurePath) -> None:
     """Removes a file; what is already gone is no fault."""
     with at(path, "remove"), suppress(FileNotFoundError):
         os.unlink(path)
 
 
-def names_in(path: Path) -> tuple[str, ...]:
+def names_in(path: PurePath) -> tuple[str, ...]:
     """The names inside a folder, sorted; a folder that does not exist has none."""
     with at(path, "list the folder"):
         try:

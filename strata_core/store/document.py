@@ -6,7 +6,10 @@ import datetime
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from pathlib import PurePath
 from typing import TypeAlias
+
+from ..diagnostics import Diagnostic
 
 JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
 """What a JSON document can hold. NaN and infinities are not JSON and are refused."""
@@ -57,3 +60,12 @@ def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
 
 def _refuse(constant: str) -> JSON:
     raise ValueError(f"{constant} is not JSON")
+
+
+def too_new(path: PurePath, found: int, known: int) -> Diagnostic:
+    """E092: the file was written by a later release."""
+    return Diagnostic(
+        "E092",
+        f"{path} has format {found}; this release reads formats up to {known}",
+        fix="use the release of Strata that wrote it, or a later one",
+    )

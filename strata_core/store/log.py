@@ -12,11 +12,11 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import PurePath
 
 from ..diagnostics import Diagnostic, StrataError
-from .document import JSON, from_text, to_text
-from .files import LOCAL, Files
+from .document import JSON, from_text, to_text, too_new
+from .files import LOCAL, Files, UnclearError
 from .instant import Instant, next_instant, now, parse, spell
 
 FORMAT = 1
@@ -37,7 +37,7 @@ class Entry:
 class LogConflictError(StrataError):
     """E093: the head moved past the number that the writer had seen. `head` is the number it has now."""
 
-    def __init__(self, directory: Path, expected: int, head: int) -> None:
+    def __init__(self, directory: PurePath, expected: int, head: int) -> None:
         super().__init__(
             Diagnostic(
                 "E093",
@@ -53,7 +53,7 @@ class LogConflictError(StrataError):
 class CommitLog:
     """The log in `directory`, which need not exist before the first `append`. `clock` gives its instants."""
 
-    directory: Path
+    directory: PurePath
     files: Files = LOCAL
     clock: Callable[[], Instant] = now
 
@@ -89,17 +89,20 @@ class CommitLog:
         """Entries with numbers above `after` up to the head seen now, in commit order."""
         return (self.read(number) for number in range(after + 1, self.head() + 1))
 
-    def append(self, kind: str, payload: Mapping[str, JSON], expected: int | None = None) -> Entry:
+    def append(
+        self, kind: str, payload: Mapping[str, JSON], expected: int | None = None, after: Instant | None = None
+    ) -> Entry:
         """Commits one entry and returns it; its cost does not depend on the log's length when `expected` is given.
 
         `expected` is the head that the payload was made for: `LogConflictError` if it has moved. None takes
-        the next free number, whatever came before.
+        the next free number, whatever came before. `after` is the instant of the entry `expected`, where the writer
+        has read it.
         """
         if not expected:  # whoever made the first entry has prepared the folder before
             self.files.prepare(self.directory)
         previous = self.head() if expected is None else expected
         while True:
-            before = self.read(previous).at if previous else 0
+            before = after if after is not None else self.read(previous).at if previous else 0
             entry = Entry(previous + 1, secrets.token_hex(16), kind, next_instant(before, self.clock), payload)
             if self._commit(entry):
                 return entry
@@ -111,6 +114,8 @@ class CommitLog:
         path = self._path(entry.number)
         try:
             created = self.files.create(path, _encode(entry))
+        except UnclearError:
+            raise  # what is looked at now may be otherwise in a moment
         except StrataError as fault:
             if self.files.exists(path) and self.read(entry.number).id == entry.id:
                 note = f"entry {entry.number} is visible all the same; the disk has not confirmed that it will stay"
@@ -119,7 +124,7 @@ class CommitLog:
         # A network filesystem may lose the answer to our own link: the id tells whose entry stands there.
         return created or self.read(entry.number).id == entry.id
 
-    def _path(self, number: int) -> Path:
+    def _path(self, number: int) -> PurePath:
         return self.directory / f"{number:020d}.json"
 
 
@@ -139,7 +144,7 @@ def _seal(body: Mapping[str, JSON]) -> str:
     return hashlib.sha256(to_text(body).encode()).hexdigest()
 
 
-def _decode(path: Path, number: int, text: bytes) -> Entry:
+def _decode(path: PurePath, number: int, text: bytes) -> Entry:
     try:
         body = from_text(text)
     except ValueError as cause:
@@ -158,7 +163,7 @@ def _decode(path: Path, number: int, text: bytes) -> Entry:
             raise StrataError(_damaged(path, "a field is missing or has another type"))
 
 
-def _gap(path: Path, number: int, head: int) -> Diagnostic:
+def _gap(path: PurePath, number: int, head: int) -> Diagnostic:
     return Diagnostic(
         "E094",
         f"entry {number} of the log {path.parent} is missing (head {head})",
@@ -166,14 +171,5 @@ def _gap(path: Path, number: int, head: int) -> Diagnostic:
     )
 
 
-def _damaged(path: Path, why: str) -> Diagnostic:
+def _damaged(path: PurePath, why: str) -> Diagnostic:
     return Diagnostic("E094", f"log entry {path} is damaged: {why}", fix=f"restore {path} from a backup")
-
-
-def too_new(path: Path, found: int, known: int) -> Diagnostic:
-    """E092: the file was written by a later release."""
-    return Diagnostic(
-        "E092",
-        f"{path} has format {found}; this release reads formats up to {known}",
-        fix="use the release of Strata that wrote it, or a later one",
-    )

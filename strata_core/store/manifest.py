@@ -10,15 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePath
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic, StrataError
-from .document import JSON, from_text, to_text
-from .files import LOCAL, Files
+from .document import JSON, from_text, to_text, too_new
 from .instant import Instant, parse, spell
-from .log import too_new
 from .names import is_address
+
+if TYPE_CHECKING:
+    from .files import Files
 
 FORMAT = 1
 COMPOSED = 2
@@ -141,7 +143,7 @@ def field_document(field: Field) -> dict[str, JSON]:
     return {"name": field.name, "type": field.type, "nullable": field.nullable, "metadata": dict(field.metadata)}
 
 
-def read(path: Path, files: Files = LOCAL) -> Manifest | None:
+def read(path: PurePath, files: Files) -> Manifest | None:
     """The manifest at `path`, None when there is no such file; E094 when it is damaged, E092 when too new."""
     text = files.read(path)
     if text is None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import TypeVar
 
 from ..diagnostics import Diagnostic, StrataError
 from ..folder_names import NAME_RULE, names_a_folder
 
+P = TypeVar("P", bound=PurePath)
 _ADDRESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 
@@ -33,9 +35,9 @@ def _checked(name: str, fits: bool, accepted: str) -> str:
     return name
 
 
-def under(root: Path, path: Path) -> Path:
-    """`path`, or E092: links on the way lead out of `root`."""
-    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
+def under(root: PurePath, path: P) -> P:
+    """`path`, or E092: links on the way lead out of `root`. In a bucket there are none."""
+    if isinstance(root, Path) and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)):
         message = f"{path} leads out of the store {root}"
         fix = "remove the symbolic link, or set [store] root to the folder that it points to"
         raise StrataError(Diagnostic("E092", message, fix=fix))

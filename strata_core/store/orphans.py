@@ -17,6 +17,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..diagnostics import Diagnostic, StrataError
 from . import disk, manifest
 from .instant import Instant, now
 
@@ -39,9 +40,13 @@ class Orphan:
 
 def orphans(store: Store, *, keep: timedelta, grace: timedelta) -> Iterator[Orphan]:
     """The artifacts that may be removed, by table. Raises `StrataError` E092, E094."""
+    if not isinstance(store.root, Path):
+        message = f"what no environment needs in {store.root} is not removed: a bucket moves nothing aside"
+        fix = "`strata store verify` lists what nothing names; superseded artifacts stay"
+        raise StrataError(Diagnostic("E092", message, fix=fix))
     needed, limit = _needed(store, keep), _before(grace)
     for table, address, directory in store.artifacts():
-        if (table, address) not in needed and (found := _orphan(table, address, directory)).used_at < limit:
+        if (table, address) not in needed and (found := _orphan(table, address, Path(directory))).used_at < limit:
             yield found
 
 

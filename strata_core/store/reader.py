@@ -13,6 +13,9 @@ from ..diagnostics import Diagnostic, StrataError
 from . import disk
 from .digest import BLOCK_ROWS
 
+UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, IndexError, OverflowError, MemoryError, UnicodeError)
+"""What pyarrow, and what is built on what it says of a file, raise about bytes that are not those written."""
+
 
 def read_parts(paths: Sequence[Path], columns: Sequence[str] | None = None) -> pa.RecordBatchReader:
     """The rows of `paths`, which share one schema: `columns` in the order asked, all by default.
@@ -42,12 +45,12 @@ def _batches(paths: Sequence[Path], names: list[str]) -> Iterator[pa.RecordBatch
 def _reading(path: Path) -> Iterator[None]:
     try:
         yield
-    except pa.ArrowException as cause:
-        raise _damaged(path, cause) from cause
     except OSError as cause:
         if cause.errno is None:  # pyarrow's word for a page that it cannot decode
             raise _damaged(path, cause) from cause
         raise disk.unusable(path, "read", cause) from cause
+    except UNREADABLE as cause:
+        raise _damaged(path, cause) from cause
 
 
 def _damaged(path: Path, cause: Exception) -> StrataError:

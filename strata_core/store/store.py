@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic, StrataError
@@ -26,10 +26,12 @@ from .artifacts import Artifact, Candidate
 from .composing import composed
 from .document import JSON
 from .environments import Environment, Pointer
+from .files import Files
 from .instant import next_instant
 from .log import CommitLog
 from .manifest import Manifest
 from .names import address_name, table_name, under
+from .roots import place
 from .tables import Table, Tables
 
 if TYPE_CHECKING:  # pyarrow takes 0.2 s to import, and plan, history and rollback touch no rows
@@ -44,20 +46,46 @@ ARTIFACT = "artifact"
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The store in the folder `root`; make it with `Store.open`."""
+    """The store at `root`, a folder or a place in a bucket; make it with `Store.open` or `Store.at`.
 
-    root: Path
+    `staging` is the local folder in which candidates are written.
+    """
+
+    root: PurePath
+    files: Files = field(repr=False, compare=False)
+    staging: Path = field(repr=False, compare=False)
     tables: Tables = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tables", Tables(self.root))
+        object.__setattr__(self, "tables", Tables(self.root, self.files))
 
     @classmethod
-    def open(cls, root: Path, create: bool = True) -> Store:
+    def at(cls, root: str | PurePath, *, endpoint: str | None = None, region: str | None = None) -> Store:
+        """The store at `root`: a folder, or a URL such as `s3://bucket/prefix`. Nothing is looked at.
+
+        `endpoint` and `region` are those of the environment by default. E092 for a URL that names no store.
+        """
+        found = place(root, endpoint, region)
+        return cls(found.root, found.files, found.staging)
+
+    @classmethod
+    def open(
+        cls, root: str | PurePath, create: bool = True, *, endpoint: str | None = None, region: str | None = None
+    ) -> Store:
         """The store at `root`, created when missing unless `create` is False (then it is only read).
 
-        E092 when `root` is missing, no folder, or may not be read (or written, with `create`).
+        E092 when `root` is missing, no folder, or may not be read (or written, with `create`). A place in a bucket is
+        looked at with `create` alone: one that is empty is an empty store.
         """
+        return cls.at(root, endpoint=endpoint, region=region).opened(create)
+
+    def opened(self, create: bool = True) -> Store:
+        """This store, after a look at whether it can be used: as `open` says."""
+        root = self.root
+        if not isinstance(root, Path):  # nothing has to be made; what refuses is told before rows are computed
+            if create:
+                self.exists()
+            return self
         if create:
             disk.make_directory(root)
         with disk.at(root, "open the store"):
@@ -65,7 +93,11 @@ class Store:
         needed = os.R_OK | os.X_OK | (os.W_OK if create else 0)
         if not os.access(root, needed):
             raise disk.unusable(root, "open the store", PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
-        return cls(root)
+        return self
+
+    def exists(self) -> bool:
+        """Whether anything is at its root. Errors: E092, a bucket that is not there or refuses."""
+        return self.root.exists() if isinstance(self.root, Path) else bool(self.files.names(self.root))
 
     def stage(
         self,
@@ -80,7 +112,8 @@ class Store:
         by `batches` too."""
         from .writer import Layout, write_parts
 
-        directory = under(self.root, self._staging / f"{table_name(table)}-{secrets.token_hex(8)}")
+        directory = self.staging / f"{table_name(table)}-{secrets.token_hex(8)}"
+        under(self.root, directory)
         disk.make_directory(directory)
         try:
             written = write_parts(directory, schema, batches, Layout(partition_by=partition_by))
@@ -123,7 +156,8 @@ class Store:
         """The artifact at `address` of the rows of `pieces`, by name and one behind the other: its parts are theirs,
         no row is copied. Their schemas are equal. Errors as `adopt`."""
         described = composed(table, pieces, provenance)
-        directory = under(self.root, self._staging / f"{table_name(table)}-{secrets.token_hex(8)}")
+        directory = self.staging / f"{table_name(table)}-{secrets.token_hex(8)}"
+        under(self.root, directory)
         disk.make_directory(directory)
         return self._placed(directory, described, address)
 
@@ -131,9 +165,7 @@ class Store:
         """Writes the manifest into a staging folder and moves that to its address, or keeps what is there."""
         target = self._artifact(described.table, address)
         try:
-            disk.write_file(directory / manifest.NAME, manifest.encode(described))
-            disk.sync_directory(directory)
-            while not disk.move_directory(directory, target):
+            while (published := self.files.publish(directory, target, described)) is None:
                 existing = self._keep_or_clear(target, described, address)
                 if existing is not None and self.use(existing) is not None:
                     disk.remove_directory(directory)
@@ -142,7 +174,7 @@ class Store:
             with suppress(StrataError):  # the first fault is the one to report
                 disk.remove_directory(directory)
             raise
-        return Artifact(target, address, described)
+        return Artifact(target, address, published, self.files)
 
     def find(self, table: str, address: str) -> Artifact | None:
         """The artifact at `address`, None when there is none; E094 when its manifest is damaged.
@@ -150,8 +182,8 @@ class Store:
         One file is read. `Artifact.verify` tells whether the parts are what the manifest says.
         """
         directory = self._artifact(table, address)
-        found = manifest.read(directory / manifest.NAME)
-        return None if found is None else Artifact(directory, address, found)
+        found = manifest.read(directory / manifest.NAME, self.files)
+        return None if found is None else Artifact(directory, address, found, self.files)
 
     def artifact(self, table: str, pointer: Pointer) -> Artifact:
         """What an environment's `pointer` points at; E094 when it is gone or has another digest."""
@@ -182,17 +214,17 @@ class Store:
         one that no environment may name does this first."""
         beside = artifact.directory.parent
         folders = (artifact.directory, *(beside / address for address in artifact.manifest.pieces))
-        return artifact if all([*map(_touched, folders)]) else None
+        return artifact if all([*map(self.files.touch, folders)]) else None
 
-    def artifacts(self) -> Iterator[tuple[str, str, Path]]:
+    def artifacts(self) -> Iterator[tuple[str, str, PurePath]]:
         """The table, the address and the folder of each artifact."""
-        for table in filter(names_a_folder, disk.names_in(self.root / "tables")):
+        for table in filter(names_a_folder, self.files.names(self.root / "tables")):
             folder = self._artifacts(table)
-            yield from ((table, address, folder / address) for address in disk.names_in(folder))
+            yield from ((table, address, folder / address) for address in self.files.names(folder))
 
     def grave(self) -> Path:
         """A new place in staging for what is being removed."""
-        return self._staging / f"removed-{secrets.token_hex(8)}"
+        return self.staging / f"removed-{secrets.token_hex(8)}"
 
     def declare(self, tables: str | Path) -> tuple[Table, ...]:
         """Declares the tables of a TOML text or file: all of it is checked before the first one is declared.
@@ -214,55 +246,52 @@ class Store:
 
     def environment(self, name: str) -> Environment:
         """The environment `name`, which need not exist before its first publication."""
-        return Environment(name, CommitLog(under(self.root, self._environments / table_name(name))), self._settle)
+        log = CommitLog(under(self.root, self._environments / table_name(name)), self.files)
+        return Environment(name, log, self._settle)
 
     def environments(self) -> tuple[str, ...]:
         """The names of the environments that exist."""
-        return tuple(name for name in disk.names_in(self._environments) if names_a_folder(name))
+        return tuple(name for name in self.files.names(self._environments) if names_a_folder(name))
 
     def catalog(self, environment: str, project: str) -> CommitLog:
         """The log in which `project` registers what it has in an environment; a name that cannot be that of a folder
         is kept under its digest."""
         folder = project if names_a_folder(project) else hexdigest("project", project)[:32]
-        return CommitLog(under(self.root, self._catalog(environment) / folder))
+        return CommitLog(under(self.root, self._catalog(environment) / folder), self.files)
 
     def catalogued(self, environment: str) -> tuple[str, ...]:
         """The folders of the projects that are registered in an environment."""
-        return tuple(name for name in disk.names_in(self._catalog(environment)) if names_a_folder(name))
+        return tuple(name for name in self.files.names(self._catalog(environment)) if names_a_folder(name))
 
     def sweep_staging(self, older_than: timedelta = timedelta(days=1)) -> tuple[Path, ...]:
         """Removes staging folders that nobody wrote to for `older_than`: those of killed applies. Lists them."""
         limit = time.time() - older_than.total_seconds()
         abandoned = tuple(
-            path for name in disk.names_in(self._staging) if _last_written(path := self._staging / name) < limit
+            path for name in disk.names_in(self.staging) if _last_written(path := self.staging / name) < limit
         )
         for path in abandoned:
             disk.remove_directory(path)
         return abandoned
 
     @property
-    def _staging(self) -> Path:
-        return self.root / "staging"
-
-    @property
-    def _environments(self) -> Path:
+    def _environments(self) -> PurePath:
         return self.root / "environments"
 
-    def _catalog(self, environment: str) -> Path:
+    def _catalog(self, environment: str) -> PurePath:
         return self.root / "catalog" / table_name(environment)
 
-    def _artifact(self, table: str, address: str) -> Path:
+    def _artifact(self, table: str, address: str) -> PurePath:
         return under(self.root, self._artifacts(table) / address_name(address))
 
-    def _artifacts(self, table: str) -> Path:
+    def _artifacts(self, table: str) -> PurePath:
         return self.root / "tables" / table_name(table) / "data" / "artifacts"
 
     def _settle(self, table: str, pointer: Pointer) -> None:
-        if not _touched(self._artifact(table, pointer.address)):
+        if not self.files.touch(self._artifact(table, pointer.address)):
             raise StrataError(_gone(table, pointer, "is missing"))
-        disk.sync_directory(self._artifacts(table))
+        self.files.settle(self._artifacts(table))
 
-    def _keep_or_clear(self, target: Path, candidate: Manifest, address: str) -> Artifact | None:
+    def _keep_or_clear(self, target: PurePath, candidate: Manifest, address: str) -> Artifact | None:
         """The sound artifact at `target` with the candidate's digest; a damaged one is moved out of its way."""
         try:
             found = self.find(candidate.table, address)
@@ -274,9 +303,7 @@ class Store:
             raise StrataError(_other_rows(candidate, address, found))
         if found is not None and not found.verify():
             return found
-        grave = self.grave()
-        if disk.move_directory(target, grave):
-            disk.remove_directory(grave)
+        self.files.clear(target, self.grave())
         return None
 
 
@@ -287,16 +314,6 @@ def _last_written(staged: Path) -> float:
             return max(os.stat(path).st_mtime for path in (staged, *staged.rglob("*")))
         except FileNotFoundError:
             return time.time()
-
-
-def _touched(artifact: Path) -> bool:
-    """Whether the artifact is there; it counts as taken up now."""
-    with disk.at(artifact, "touch"):
-        try:
-            os.utime(artifact / manifest.NAME)
-        except FileNotFoundError:
-            return False
-    return True
 
 
 def _gone(table: str, pointer: Pointer, why: str) -> Diagnostic:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
+from pathlib import PurePath
 from types import MappingProxyType
 
 import pyarrow as pa
@@ -120,7 +120,7 @@ PLAIN = Layout()
 
 
 def write_parts(
-    directory: Path,
+    directory: PurePath,
     schema: pa.Schema,
     batches: Iterable[pa.RecordBatch],
     layout: Layout = PLAIN,
@@ -151,7 +151,7 @@ def write_parts(
 
 
 def _in_threads(
-    directory: Path, stored: pa.Schema, cuts: Iterable[_Cut], layout: Layout, files: Files
+    directory: PurePath, stored: pa.Schema, cuts: Iterable[_Cut], layout: Layout, files: Files
 ) -> tuple[list[_Encoded], list[_Digested]]:
     encoded: list[Future[_Encoded]] = []
     digested: list[Future[_Digested]] = []
@@ -336,7 +336,7 @@ def _nested_null(cause: pa.ArrowInvalid, column: str | None = None) -> StrataErr
     return StrataError(Diagnostic("E081", message, fix=_NULL_FIX, field_path=column))
 
 
-def _encode(directory: Path, number: int, stored: pa.Schema, cut: _Cut, layout: Layout, files: Files) -> _Encoded:
+def _encode(directory: PurePath, number: int, stored: pa.Schema, cut: _Cut, layout: Layout, files: Files) -> _Encoded:
     """Encodes a part in memory, so that its bytes are hashed without reading them back, and writes it."""
     name = f"part-{number:05d}.parquet"
     rows = sum(block.num_rows for block in cut.blocks)

@@ -177,3 +177,34 @@ def test_the_plan_tells_of_vintages_without_a_bound_and_of_a_clock_that_is_not_t
 def _declared(shop, toml):
     shop.write("more.toml", toml)
     return ["more.toml"]
+
+
+def test_a_project_whose_store_is_in_a_bucket(shop, tmp_path, monkeypatch):
+    """Every verb takes the URL where it takes a folder, from `strata.toml` or from `--store`."""
+    from tests.buckets import make_bucket
+    from tests.cli.conftest import PROJECT
+
+    url = make_bucket(monkeypatch, tmp_path / "cache") + "/prod"
+    for path, text in {**PROJECT, **FILES}.items():
+        shop.write(path, text)
+    shop.write("strata.toml", f'[project]\nname = "sales"\n[store]\nroot = "{url}"\n')
+    assert f"nothing was published yet: there is no store at `{url}`" in shop("show", "paid").err
+    assert "prod: version 1 is live (2 computed)" in shop("apply").out
+    assert "nothing to do, 2 models fresh" in shop("plan").out
+    assert "ES" in shop("show", "totals").out
+    shop.write("sales.csv", "id,country,amount\n1,ES,1.00\n")
+    assert "prod: version 2 is live (2 computed)" in shop("apply").out
+    assert shop("history").out.count("publish") == 2
+    assert "prod: version 3 is live, with the 2 models of version 1" in shop("rollback", "1").out
+    assert "15.25" in shop("show", "totals").out
+    assert shop("store", "init", "gdp.toml").out == f"store at {url}: 1 table declared (gdp)\n"
+    assert "3 rows landed as r1, commit 2" in shop("store", "land", "gdp", "vintages.csv", "--run-id", "r1").out
+    assert "17101.3" in shop("store", "read", "gdp", "--available-as-of", "2014-06-01").out
+    assert "holds 3 rows, commit 3" in shop("store", "fold").out
+    assert shop("store", "verify").out == "gdp: 3 commits, 1 run, 1 snapshot, 2 parts: sound\n"
+    assert not (shop.root / ".strata").exists()
+    other = shop("store", "read", "gdp", "--store", url.replace("/prod", "/none"))
+    assert (other.code, "there is no store at" in other.err) == (2, True)
+    gone = shop("store", "read", "gdp", "--store", "s3://pond-of-nobody/prod")
+    assert (gone.code, gone.clean) == (4, True)
+    assert "error[E092]: cannot list s3://pond-of-nobody/prod: there is no such bucket" in gone.err

@@ -69,6 +69,7 @@ def test_every_key_is_read(root):
     assert config.environment("other") == EnvironmentConfig("together", {})
 
 
+ROOT_TAKES = 'it takes a folder such as ".strata/store", or "s3://bucket/prefix"'
 FAULTS = {
     "unknown section": (
         "[projct]\nname = 'x'\n",
@@ -96,11 +97,11 @@ FAULTS = {
     ),
     "an empty text": (
         "[store]\nroot = ''\n",
-        ("`store.root` is not valid", 'it takes a folder such as ".strata/store"', "strata.toml:2:1"),
+        ("`store.root` is not valid", ROOT_TAKES, "strata.toml:2:1"),
     ),
     "a store that is no folder": (
-        "[store]\nroot = 's3://bucket/store'\n",
-        ("`store.root` is not valid", 'it takes a folder such as ".strata/store"', "strata.toml:2:1"),
+        "[store]\nroot = 'gs://bucket/store'\n",
+        ("`store.root` is not valid", ROOT_TAKES, "strata.toml:2:1"),
     ),
     "a path that no system takes": (
         '[project]\nmodels = ["a\\u0000b"]\n',

@@ -37,7 +37,7 @@ def test_the_nearest_project_upwards(root, monkeypatch):
     monkeypatch.chdir(root / "deep" / "er")
     found = open_project()
     assert (found.root, found.config.name, [f.path for f in found.files]) == (root, "up", ["models/a.strata"])
-    assert found.store_root == root / ".strata/store"
+    assert found.store.root == root / ".strata/store"
 
 
 def test_modules_are_found_in_the_order_of_their_paths(root):

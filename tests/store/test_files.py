@@ -3,39 +3,63 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 
 import pytest
 
+from strata_core.store import Store
+from strata_core.store.bucket import BucketPath
 from strata_core.store.files import LOCAL, Files
+from tests.buckets import folder_as_bucket, make_bucket
 
 from .tables.memory import MemoryFiles
 
 
-@pytest.fixture(params=["local", "memory"])
-def files(request: pytest.FixtureRequest) -> Files:
-    return LOCAL if request.param == "local" else MemoryFiles()
+@dataclass(frozen=True)
+class Somewhere:
+    """A place for files, and the path of it that a test may write below."""
+
+    files: Files
+    root: PurePath
 
 
-def test_a_file_is_created_once_and_never_overwritten(files: Files, tmp_path: Path) -> None:
-    files.prepare(tmp_path / "log")
-    path = tmp_path / "log" / "1.json"
+@pytest.fixture(params=["local", "memory", "bucket", "folder as bucket"])
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Somewhere:
+    match request.param:
+        case "local":
+            return Somewhere(LOCAL, tmp_path)
+        case "memory":
+            return Somewhere(MemoryFiles(), tmp_path)
+        case "bucket":
+            store = Store.at(make_bucket(monkeypatch, tmp_path / "cache") + "/some/where")
+            return Somewhere(store.files, store.root)
+        case _:
+            return Somewhere(folder_as_bucket(tmp_path / "bucket", tmp_path / "cache"), BucketPath("s3://lake/x"))
+
+
+def test_a_file_is_created_once_and_never_overwritten(place: Somewhere) -> None:
+    files, root = place.files, place.root
+    files.prepare(root / "log")
+    path = root / "log" / "1.json"
     assert files.create(path, b"first")
     assert not files.create(path, b"second")
     assert files.read(path) == b"first"
 
 
-def test_of_many_creations_at_once_one_wins(files: Files, tmp_path: Path) -> None:
-    files.prepare(tmp_path / "log")
-    path = tmp_path / "log" / "1.json"
+def test_of_many_creations_at_once_one_wins(place: Somewhere) -> None:
+    files, root = place.files, place.root
+    files.prepare(root / "log")
+    path = root / "log" / "1.json"
     with ThreadPoolExecutor(8) as pool:
         won = list(pool.map(lambda n: files.create(path, str(n).encode()), range(32)))
     assert won.count(True) == 1
     assert files.read(path) == str(won.index(True)).encode()
 
 
-def test_names_are_sorted_and_start_after_the_one_given(files: Files, tmp_path: Path) -> None:
-    folder = tmp_path / "log"
+def test_names_are_sorted_and_start_after_the_one_given(place: Somewhere) -> None:
+    files, root = place.files, place.root
+    folder = root / "log"
     assert files.names(folder) == ()
     files.prepare(folder)
     for name in ("2", "10", "1", "3"):
@@ -47,8 +71,9 @@ def test_names_are_sorted_and_start_after_the_one_given(files: Files, tmp_path: 
     assert files.names(folder, "runs") == ()
 
 
-def test_a_part_is_written_read_at_any_place_and_removed(files: Files, tmp_path: Path) -> None:
-    folder = tmp_path / "runs" / "r"
+def test_a_part_is_written_read_at_any_place_and_removed(place: Somewhere) -> None:
+    files, root = place.files, place.root
+    folder = root / "runs" / "r"
     files.prepare(folder)
     files.put(folder / "part", b"01234", memoryview(b"56789"))
     files.settle(folder)

@@ -14,6 +14,7 @@ from strata_core.diagnostics import StrataError
 from strata_core.store import ColumnStatistics, Field, Manifest, Part
 from strata_core.store import manifest as manifests
 from strata_core.store.arrow_schema import fields_of, schema_of, stored_schema
+from strata_core.store.files import LOCAL
 
 MANIFEST = Manifest(
     id="m1",
@@ -36,7 +37,7 @@ MANIFEST = Manifest(
 def test_a_manifest_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / manifests.NAME
     path.write_bytes(manifests.encode(MANIFEST))
-    assert manifests.read(path) == MANIFEST
+    assert manifests.read(path, LOCAL) == MANIFEST
     assert MANIFEST.bytes == 1300
 
 
@@ -54,14 +55,14 @@ def test_the_json_says_what_a_reader_without_strata_needs() -> None:
 
 
 def test_no_file_is_no_manifest(tmp_path: Path) -> None:
-    assert manifests.read(tmp_path / manifests.NAME) is None
+    assert manifests.read(tmp_path / manifests.NAME, LOCAL) is None
 
 
 def test_a_later_format_is_refused(tmp_path: Path) -> None:
     path = tmp_path / manifests.NAME
     path.write_bytes(manifests.encode(MANIFEST).replace(b'"format":1', b'"format":3'))
     with pytest.raises(StrataError, match=r"E092: .* has format 3; this release reads formats up to 2"):
-        manifests.read(path)
+        manifests.read(path, LOCAL)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_a_damaged_manifest_is_an_error_that_names_it(tmp_path: Path, old: bytes
     path = tmp_path / manifests.NAME
     path.write_bytes(manifests.encode(MANIFEST).replace(old, new))
     with pytest.raises(StrataError) as error:
-        manifests.read(path)
+        manifests.read(path, LOCAL)
     (diagnostic,) = error.value.diagnostics
     assert diagnostic.code == "E094"
     assert str(path) in diagnostic.message

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePath
 
 from ... import instants
 from .. import manifest
@@ -127,7 +127,7 @@ def _elapsed(history: History, head: TableEntry, until: Instant) -> Collected | 
     return history.collected(history.at(until, head))
 
 
-def _gone(history: History, head: TableEntry, collected: Collected) -> Iterator[Path]:
+def _gone(history: History, head: TableEntry, collected: Collected) -> Iterator[PurePath]:
     for entry in history.entries(0, min(head.number, collected.keep)):
         if isinstance(entry.commit, RunCommit | SnapshotCommit) and _is_gone(collected, entry):
             yield history.folder(entry.commit)
@@ -143,7 +143,7 @@ def _mark(history: History, head: TableEntry, collected: Collected) -> None:
                 history.files.create(folder / COLLECTED, content)
 
 
-def _delete_parts(history: History, folder: Path) -> int:
+def _delete_parts(history: History, folder: PurePath) -> int:
     described = history.manifest(folder)
     parts = () if described is None else tuple(folder / part.path for part in described.parts)
     there = [path for path in parts if history.files.exists(path)]

@@ -6,8 +6,9 @@ from types import MappingProxyType
 
 from ...diagnostics import Diagnostic, StrataError
 
-UNANSWERABLE, REFUSED, UNDECLARABLE = "E096", "E097", "E098"
-"""The diagnostic codes: a read that cannot be answered, a landing that is refused, a declaration that is not valid."""
+UNANSWERABLE, REFUSED, UNDECLARABLE, DAMAGED = "E096", "E097", "E098", "E094"
+"""The diagnostic codes: a read that cannot be answered, a landing that is refused, a declaration that is not valid,
+files that are not what was written."""
 
 CODES = MappingProxyType(
     {
@@ -30,6 +31,7 @@ CODES = MappingProxyType(
         "StoreFilterInvalid": UNANSWERABLE,
         "StoreHoldUnknown": UNANSWERABLE,
         "StoreJoinInvalid": UNANSWERABLE,
+        "StorePartDamaged": DAMAGED,
         "StorePinUnknown": UNANSWERABLE,
         "StorePrincipalRequired": UNANSWERABLE,
         "StoreRunConflict": REFUSED,

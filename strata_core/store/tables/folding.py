@@ -25,6 +25,7 @@ from ...diagnostics import StrataError
 from .. import manifest
 from ..arrow_schema import fields_of
 from ..digest import BLOCK_ROWS
+from ..files import UnclearError
 from ..instant import Instant
 from ..log import LogConflictError
 from ..manifest import Manifest
@@ -76,6 +77,8 @@ def fold(history: History) -> Snapshot | None:
         history.files.settle(folder.parent)
         commit = SnapshotCommit(snapshot_id, previous, head.number, written.rows)
         made = _commit(history, commit, head)
+    except UnclearError:
+        raise  # the entry may stand yet: its parts stay, and `collect` sweeps what nobody names
     except BaseException:
         _discard(history, snapshot_id, head)
         raise

@@ -85,7 +85,9 @@ def _is_present_run(history: History, number: int, collected: Collected | None) 
 def _present(history: History, commit: RunCommit | SnapshotCommit) -> bool:
     folder = history.folder(commit)
     manifest = history.manifest(folder)
-    return manifest is not None and all(history.files.exists(folder / part.path) for part in manifest.parts)
+    if manifest is None or history.files.part_source:
+        return manifest is not None
+    return all(history.files.exists(folder / part.path) for part in manifest.parts)
 
 
 def oldest(history: History, head: TableEntry) -> Instant | None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from .. import manifest
 from ..document import from_text, to_text
-from ..files import LOCAL, Files
+from ..files import LOCAL, Files, side_by_side
 from ..instant import Instant, now
 from ..log import CommitLog
 from ..manifest import Manifest
@@ -64,11 +64,11 @@ class History:
     """The log of the table `name` in the folder `root`, and where its files lie."""
 
     name: str
-    root: Path
+    root: PurePath
     files: Files = LOCAL
     clock: Callable[[], Instant] = now
     _entries: _Kept[int, TableEntry] = field(default_factory=_Kept, repr=False, compare=False)
-    _manifests: _Kept[Path, Manifest] = field(default_factory=_Kept, repr=False, compare=False)
+    _manifests: _Kept[PurePath, Manifest] = field(default_factory=_Kept, repr=False, compare=False)
 
     @property
     def log(self) -> CommitLog:
@@ -91,7 +91,10 @@ class History:
     def entries(self, after: int, through: int) -> Iterator[TableEntry]:
         """Entries with numbers in (`after`, `through`], in commit order."""
         known = self._entries.values
-        return (known.get(number) or self.entry(number) for number in range(after + 1, through + 1))
+        numbers = range(after + 1, through + 1)
+        if self.files.at_once > 1 and not all(number in known for number in numbers):
+            return side_by_side(self.files, self.entry, numbers)
+        return (known.get(number) or self.entry(number) for number in numbers)
 
     def at(self, bound: Instant, head: TableEntry) -> TableEntry:
         """The newest entry at or before `bound`, up to `head`; `NOTHING` when there is none. Reads log₂ n entries."""
@@ -109,7 +112,8 @@ class History:
         number = head.number + 1
         newest = newest_after(head.newest, number, commit)
         kind, payload = encode(newest, commit)
-        written = self.log.append(kind, payload, expected=head.number)
+        written = self.log.append(kind, payload, expected=head.number, after=head.at)
+        self._entries.newest = max(number, self._entries.newest)
         return self._entries.keep(number, TableEntry(number, written.at, newest, commit))
 
     def declared(self, at: TableEntry) -> TableDeclaration:
@@ -155,7 +159,7 @@ class History:
         commit = self.entry(at.newest.schema).commit
         return schema_of(commit.schema or ()) if isinstance(commit, RunCommit) else schema_of(())
 
-    def folder(self, commit: RunCommit | SnapshotCommit) -> Path:
+    def folder(self, commit: RunCommit | SnapshotCommit) -> PurePath:
         """Where the parts of a run or a snapshot lie."""
         match commit:
             case RunCommit():
@@ -163,11 +167,11 @@ class History:
             case SnapshotCommit():
                 return self.snapshot_folder(commit.snapshot_id)
 
-    def snapshot_folder(self, snapshot_id: str) -> Path:
+    def snapshot_folder(self, snapshot_id: str) -> PurePath:
         """Where the parts of a snapshot lie."""
         return self.root / "data" / "snapshots" / snapshot_id
 
-    def manifest(self, folder: Path) -> Manifest | None:
+    def manifest(self, folder: PurePath) -> Manifest | None:
         """What lies in a folder, None when its manifest is gone."""
         found = self._manifests.values.get(folder)
         if found is None and (read := manifest.read(folder / manifest.NAME, self.files)) is not None:

@@ -16,7 +16,7 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
 
@@ -28,6 +28,7 @@ from ...diagnostics import StrataError
 from .. import manifest, writer
 from ..arrow_schema import fields_of, stored_schema
 from ..document import JSON
+from ..files import UnclearError
 from ..instant import Instant
 from ..log import LogConflictError
 from ..manifest import Manifest
@@ -84,6 +85,7 @@ def land(history: History, data: Any, run_id: str | None, mode: str) -> Run:
     """
     head = history.head()
     declared = history.declared(head)
+    named = run_id is not None
     run_id = _checked(declared, run_id or new_run_id(history.clock()), mode)
     stored = history.schema(head)
     known = {**declared_types(declared), **{f.name: f.type for f in stored if not f.name.startswith("_")}}
@@ -93,7 +95,8 @@ def land(history: History, data: Any, run_id: str | None, mode: str) -> Run:
     came = _stored(declared, arrival(Target(declared.name, known, masked), data))
     merged = merge(declared, stored, came.schema)
     attempt = _Attempt(history, declared, head, run_id, mode == "replace")
-    return attempt.run(came, merged)
+    earlier = history.files.names(attempt.folder) if named else ()  # nobody else has an id that was just made
+    return attempt.run(came, merged, earlier)
 
 
 def _checked(declared: TableDeclaration, run_id: str, mode: str) -> str:
@@ -139,9 +142,9 @@ class _Attempt:
     run_id: str
     replaces: bool
 
-    def run(self, came: Arrival, merged: pa.Schema) -> Run:
-        """Writes the rows and commits them; an id that landed before gives the run of then."""
-        earlier = self.history.files.names(self._parent)
+    def run(self, came: Arrival, merged: pa.Schema, earlier: tuple[str, ...]) -> Run:
+        """Writes the rows and commits them; an id that landed before, in an attempt of `earlier`, gives the run of
+        then."""
         made = (*injected_columns(self.declared), self.declared.available_column)
         names = [n for n in merged.names if n in came.schema.names or n in made]
         target = pa.schema([merged.field(name) for name in names])
@@ -155,6 +158,8 @@ class _Attempt:
         try:
             found = self._landed(earlier)
             run = self._commit(staged, merged, arrived) if found is None else self._same(found, arrived)
+        except UnclearError:
+            raise  # the entry may stand yet: its parts stay, and the same run id tells
         except BaseException:
             self._discard(staged)
             raise
@@ -190,6 +195,8 @@ class _Attempt:
                 merged = attempt._merged_on(moved, arrived.schema)
                 attempt = replace(attempt, head=moved)
                 continue
+            except UnclearError:
+                raise  # as above
             except BaseException:
                 attempt._discard(staged)
                 raise
@@ -250,7 +257,8 @@ class _Attempt:
         _discard(self.history, self.history.root / "data" / staged.folder)
 
     @property
-    def _parent(self) -> Path:
+    def folder(self) -> PurePath:
+        """Where the attempts of this run id lie."""
         return self.history.root / "data" / "runs" / self.run_id
 
     def _rows(self, came: Arrival, target: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -299,7 +307,7 @@ class _Attempt:
         if not attempts:
             return None
         return self._among(
-            min(_started_from(self.history, self._parent / a) for a in attempts), self.history.head().number
+            min(_started_from(self.history, self.folder / a) for a in attempts), self.history.head().number
         )
 
     def _among(self, after: int, through: int) -> int | None:
@@ -348,7 +356,7 @@ def _column(
         raise StoreError("StoreSchemaMismatch", declared.name, message, "correct the value") from None
 
 
-def _discard(history: History, folder: Path) -> None:
+def _discard(history: History, folder: PurePath) -> None:
     """Removes an attempt that no entry names. What the disk refuses is left: nobody reads it."""
     try:
         if _is_committed(history, folder):
@@ -359,7 +367,7 @@ def _discard(history: History, folder: Path) -> None:
         return
 
 
-def _started_from(history: History, attempt: Path) -> int:
+def _started_from(history: History, attempt: PurePath) -> int:
     """The head that an attempt started from, 0 where its manifest does not tell."""
     try:
         described = history.manifest(attempt)
@@ -369,7 +377,7 @@ def _started_from(history: History, attempt: Path) -> int:
     return since if isinstance(since, int) else 0
 
 
-def _is_committed(history: History, folder: Path) -> bool:
+def _is_committed(history: History, folder: PurePath) -> bool:
     """Whether an entry names the folder: the answer to our own commit may have been lost."""
     relative = folder.relative_to(history.root / "data").as_posix()
     return any(

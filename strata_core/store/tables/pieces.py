@@ -9,9 +9,9 @@ here. Parts of older schemas are widened, and columns that they do not have are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import PurePath
 
 import numpy as np
 import pyarrow as pa
@@ -20,8 +20,10 @@ import pyarrow.parquet as pq
 from ...diagnostics import Diagnostic, StrataError
 from .. import disk
 from ..digest import BLOCK_ROWS
+from ..files import side_by_side
 from ..instant import Instant
 from ..manifest import Part
+from ..reader import UNREADABLE
 from .declaration import BOOKKEEPING, COMMIT_SEQ, INGESTED_AT, ROW_SEQ, RUN_ID
 from .errors import StoreError
 from .frontier import Frontier
@@ -45,30 +47,52 @@ class Origin:
     first_row: int
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
+class _Once:
+    """What was read of a part. Threads may both read it: a lock would be held while a bucket is waited for."""
+
+    footer: pq.FileMetaData | None = None
+    names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Piece:
     """One part. `origin` is None for a part of a snapshot, which holds the columns itself."""
 
     history: History
-    path: Path
-    rows: int
+    path: PurePath
+    part: Part
     origin: Origin | None
+    _once: _Once = field(default_factory=_Once, repr=False, compare=False)
 
-    @cached_property
+    @property
+    def rows(self) -> int:
+        """Rows of the part."""
+        return self.part.rows
+
+    @property
     def footer(self) -> pq.FileMetaData:
-        """The part's footer, read once."""
-        with self.reading() as source:
-            return pq.read_metadata(source)
+        """The part's footer, read once. Errors: StorePartDamaged."""
+        if self._once.footer is not None:
+            return self._once.footer
+        with self.whole(), self.reading() as source:
+            footer = pq.read_metadata(source)
+            self._once.names = frozenset(footer.schema.to_arrow_schema().names)
+        if footer.num_rows != self.rows:
+            raise self._damaged(f"it holds {footer.num_rows:,} rows, its manifest says {self.rows:,}")
+        self._once.footer = footer
+        return footer
 
-    @cached_property
+    @property
     def names(self) -> frozenset[str]:
         """The columns that the part holds itself."""
-        return frozenset(self.footer.schema.to_arrow_schema().names)
+        _ = self.footer
+        return self._once.names
 
     def reading(self) -> pa.NativeFile:
         """The part opened; StoreAsOfUnretained when a collection took it away while it was being read."""
         try:
-            return self.history.files.open(self.path)
+            return self.history.files.open(self.path, self.part)
         except FileNotFoundError:
             table = self.history.name
             message = f"table {table}: a part of this read was collected meanwhile ({self.path.name})"
@@ -76,6 +100,20 @@ class Piece:
             raise StoreError("StoreAsOfUnretained", table, message, fix) from None
         except OSError as cause:
             raise disk.unusable(self.path, "read", cause) from cause
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Turns what a reader of Parquet raises about damaged bytes into StorePartDamaged."""
+        try:
+            yield
+        except UNREADABLE as cause:
+            raise self._damaged(type(cause).__name__) from cause
+
+    def _damaged(self, why: str) -> StoreError:
+        table = self.history.name
+        message = f"table {table}: part {self.path} is not the Parquet that was written ({why})"
+        fix = f"restore the part from a backup; `strata store verify {table}` lists all damage"
+        return StoreError("StorePartDamaged", table, message, fix)
 
     def batches(
         self,
@@ -89,15 +127,17 @@ class Piece:
         Row groups without a row that is kept are not decoded, and only `groups` where they are given.
         """
         target = pa.schema([_field(schema, name) for name in names])
-        every = range(self.footer.num_row_groups)
-        offsets = np.cumsum([0, *(self.footer.row_group(g).num_rows for g in every)])
-        wanted = [
-            g for g in (every if groups is None else groups) if kept is None or kept[offsets[g] : offsets[g + 1]].any()
-        ]
-        if not wanted:
-            return
-        stored = [name for name in names if name in self.names]
-        try:
+        with self.whole():
+            every = range(self.footer.num_row_groups)
+            offsets = np.cumsum([0, *(self.footer.row_group(g).num_rows for g in every)])
+            wanted = [
+                g
+                for g in (every if groups is None else groups)
+                if kept is None or kept[offsets[g] : offsets[g + 1]].any()
+            ]
+            if not wanted:
+                return
+            stored = [name for name in names if name in self.names]
             with self.reading() as source, pq.ParquetFile(source, metadata=self.footer) as file:
                 for group in wanted:
                     at = int(offsets[group])
@@ -106,10 +146,6 @@ class Piece:
                         complete = self._complete(batch, at, target)
                         yield complete if kept is None else _kept(complete, kept[at:end])
                         at = end
-        except (pa.ArrowException, OSError) as cause:
-            fix = "restore the part from a backup; `strata store verify` lists all damage"
-            message = f"part {self.path} is not the Parquet that was written ({type(cause).__name__})"
-            raise StrataError(Diagnostic("E094", message, fix=fix)) from cause
 
     def _decoded(self, file: pq.ParquetFile, group: int, stored: Sequence[str]) -> Iterator[pa.RecordBatch]:
         rows = self.footer.row_group(group).num_rows
@@ -154,20 +190,33 @@ def pieces_of(history: History, frontier: Frontier) -> tuple[Piece, ...]:
     found: list[Piece] = []
     if frontier.snapshot:
         folder = history.folder(history.snapshot(frontier.snapshot))
-        found += [Piece(history, folder / part.path, part.rows, None) for part in _parts(history, folder) if part.rows]
-    for number in frontier.runs:
-        run = history.run(number)
-        if not run.rows:
-            continue
-        folder, first = history.folder(run), 0
-        for part in _parts(history, folder):
+        found += [Piece(history, folder / part.path, part, None) for part in _parts(history, folder) if part.rows]
+    runs = [(number, run) for number in frontier.runs if (run := history.run(number)).rows]
+    folders = [history.folder(run) for _, run in runs]
+    listed = side_by_side(history.files, lambda folder: _parts(history, folder), folders)
+    for (number, run), folder, parts in zip(runs, folders, listed, strict=True):
+        first = 0
+        for part in parts:
             origin = Origin(history.entry(number).at, run.run_id, number, first)
-            found.append(Piece(history, folder / part.path, part.rows, origin))
+            found.append(Piece(history, folder / part.path, part, origin))
             first += part.rows
     return tuple(found)
 
 
-def _parts(history: History, folder: Path) -> tuple[Part, ...]:
+def ahead(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces in order; those that have to be fetched are, a few ahead of the reader."""
+    if not pieces or not pieces[0].history.files.part_source:
+        yield from pieces
+        return
+
+    def fetched(piece: Piece) -> Piece:
+        piece.reading().close()
+        return piece
+
+    yield from side_by_side(pieces[0].history.files, fetched, pieces)
+
+
+def _parts(history: History, folder: PurePath) -> tuple[Part, ...]:
     manifest = history.manifest(folder)
     if manifest is None:
         message = f"the manifest of {folder} is missing, and the log of {history.name} names it"

@@ -29,7 +29,7 @@ from .errors import StoreError
 from .frontier import Frontier
 from .history import History
 from .holding import pinned as pinned_at
-from .pieces import BOOKKEEPING_SCHEMA, Piece, pieces_of
+from .pieces import BOOKKEEPING_SCHEMA, Piece, ahead, pieces_of
 from .predicates import Condition
 from .results import ResultCache
 from .selection import select
@@ -258,7 +258,7 @@ class Read:
             self.statement.vintage,
         )
         at = 0
-        for piece in pieces:
+        for piece in ahead(pieces):
             kept = None if marks is None else marks[at : at + piece.rows]
             at += piece.rows
             if kept is None or kept.any():

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from ..instant import Instant
 from .declaration import INGESTED_AT, TableDeclaration
-from .pieces import Piece
+from .pieces import Piece, ahead
 
 _POSITION = "_position"
 
@@ -83,7 +83,7 @@ def last_of_each(
 
 
 def _frame(pieces: Sequence[Piece], names: Sequence[str], schema: pa.Schema) -> pl.DataFrame:
-    batches = [batch for piece in pieces for batch in piece.batches(names, schema)]
+    batches = [batch for piece in ahead(pieces) for batch in piece.batches(names, schema)]
     table = pa.Table.from_batches(batches)
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)

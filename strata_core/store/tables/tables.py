@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ MASK_KEY = "_mask.key"
 class Tables:
     """The tables below `root`/tables. A table is opened once, so that what was read of its log is kept."""
 
-    root: Path
+    root: PurePath
     files: Files = LOCAL
     clock: Callable[[], Instant] = now
     results: ResultCache = field(default_factory=ResultCache)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePath
 
 from ...diagnostics import Diagnostic, StrataError
 from .. import manifest
+from ..files import sha256_of
 from ..manifest import Part
 from .collecting import Progress
 from .entries import Collected, RunCommit, SnapshotCommit, TableEntry, newest_after
 from .frontier import COLLECTED, at_entry
 from .history import History
 
-_READ_BYTES = 1 << 20
 _BACKUP = "restore it from a backup"
 
 
@@ -107,7 +106,7 @@ def _unmarked(history: History, commit: RunCommit | SnapshotCommit) -> list[Diag
     return [_damage(message, f"run `strata store collect {history.name}` again")]
 
 
-def _manifest(history: History, folder: Path, number: int, findings: list[Diagnostic]) -> manifest.Manifest | None:
+def _manifest(history: History, folder: PurePath, number: int, findings: list[Diagnostic]) -> manifest.Manifest | None:
     try:
         described = history.manifest(folder)
     except StrataError as damaged:
@@ -118,23 +117,15 @@ def _manifest(history: History, folder: Path, number: int, findings: list[Diagno
     return described
 
 
-def _part(history: History, path: Path, part: Part, contents: bool) -> list[Diagnostic]:
+def _part(history: History, path: PurePath, part: Part, contents: bool) -> list[Diagnostic]:
     size = history.files.size(path)
     if size is None:
         return [_damage(f"part {path} is missing", _BACKUP)]
     if size != part.bytes:
         return [_damage(f"part {path} has {size} bytes, its manifest says {part.bytes}", _BACKUP)]
-    if contents and (found := _sha256(history, path)) != part.sha256:
+    if contents and (found := sha256_of(history.files, path)) != part.sha256:
         return [_damage(f"part {path} has the SHA-256 {found}, its manifest says {part.sha256}", _BACKUP)]
     return []
-
-
-def _sha256(history: History, path: Path) -> str:
-    total = hashlib.sha256()
-    with history.files.open(path) as file:
-        while chunk := file.read(_READ_BYTES):
-            total.update(chunk)
-    return total.hexdigest()
 
 
 def _reachable(history: History, head: TableEntry, collected: Collected | None) -> list[Diagnostic]:

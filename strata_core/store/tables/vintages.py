@@ -185,6 +185,11 @@ def _in_ranges(ranges: Mapping[str, Range], sought: Mapping[str, _Sought]) -> bo
 
 def _groups(piece: Piece, sought: Mapping[str, _Sought], hashed: Mapping[str, np.ndarray]) -> list[int]:
     """The row groups of a part that may hold a key of the landing: footers first, then filters."""
+    with piece.whole():
+        return _groups_of(piece, sought, hashed)
+
+
+def _groups_of(piece: Piece, sought: Mapping[str, _Sought], hashed: Mapping[str, np.ndarray]) -> list[int]:
     leaves = {name: leaf for name, leaf in bloom.leaves(piece.footer).items() if name in sought}
     footer = piece.footer
     by_range = [

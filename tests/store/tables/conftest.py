@@ -12,8 +12,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from strata_core.store.bucket import BucketPath
 from strata_core.store.tables import StoreError, Table, Tables
 from strata_core.store.tables.declaration import read_declarations
+from tests.buckets import folder_as_bucket
 
 DAY = 86_400 * 1_000_000_000
 START = 1_767_225_600 * 1_000_000_000
@@ -40,10 +42,15 @@ class World:
 
     root: Path
     clock: Clock = field(default_factory=Clock)
+    in_bucket: bool = False
     tables: Tables = field(init=False)
 
     def __post_init__(self) -> None:
-        self.tables = Tables(self.root, clock=self.clock)
+        if self.in_bucket:
+            files = folder_as_bucket(self.root, self.root.with_name("cache"))
+            self.tables = Tables(BucketPath("s3://lake"), files, clock=self.clock)
+        else:
+            self.tables = Tables(self.root, clock=self.clock)
 
     def declare(self, toml: str) -> Table:
         """Declares the tables of `toml` and gives the first one."""
@@ -52,7 +59,7 @@ class World:
 
     def reopened(self) -> World:
         """The same folder, seen by another process."""
-        return World(self.root, self.clock)
+        return World(self.root, self.clock, self.in_bucket)
 
 
 @pytest.fixture(autouse=True)
@@ -61,8 +68,15 @@ def _quick_sync(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
+@pytest.fixture(params=["folder", "bucket"])
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> World:
+    """A store in a folder, and one in a bucket: one suite holds for both."""
+    return World(tmp_path / "store", in_bucket=request.param == "bucket")
+
+
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def folder_world(tmp_path: Path) -> World:
+    """A store in a folder, for what only a filesystem has: links, and parts whose absence tells of a collection."""
     return World(tmp_path / "store")
 
 

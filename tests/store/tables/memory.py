@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 
+from strata_core.store.manifest import Manifest, Part
+
 
 @dataclass
 class MemoryFiles:
     """Every step is atomic; nothing needs to be settled."""
+
+    part_source = False
+    at_once = 1
 
     contents: dict[Path, bytes] = field(default_factory=dict)
     folders: dict[Path, set[str]] = field(default_factory=dict)
@@ -20,6 +26,9 @@ class MemoryFiles:
     def names(self, folder: Path, after: str = "") -> tuple[str, ...]:
         with self.lock:
             return tuple(sorted(name for name in self.folders.get(folder, ()) if name > after))
+
+    def below(self, folder: Path) -> Iterator[Path]:
+        return iter(sorted(path for path in self.contents if path.is_relative_to(folder)))
 
     def read(self, path: Path) -> bytes | None:
         return self.contents.get(path)
@@ -48,10 +57,22 @@ class MemoryFiles:
     def settle(self, folder: Path) -> None:
         pass
 
-    def open(self, path: Path) -> pa.NativeFile:
+    def open(self, path: Path, part: Part | None = None) -> pa.NativeFile:
         if path not in self.contents:
             raise FileNotFoundError(path)
         return pa.BufferReader(self.contents[path])
+
+    def fetch(self, path: Path, part: Part) -> Path:
+        raise NotImplementedError("engines read no memory")
+
+    def publish(self, staged: Path, target: Path, described: Manifest) -> Manifest | None:
+        raise NotImplementedError("tables only")
+
+    def touch(self, target: Path) -> bool:
+        raise NotImplementedError("tables only")
+
+    def clear(self, target: Path, grave: Path) -> None:
+        raise NotImplementedError("tables only")
 
     def remove(self, path: Path) -> None:
         with self.lock:

@@ -282,10 +282,9 @@ def test_vintage_dedup_key(world: World) -> None:
     table.land(pa.concat_tables([gdp((1.0, "2014-07-30"), period=q2), gdp((2.0, "2014-04-30"), (3.0, "2014-05-29"))]))
     table.land(gdp((4.0, "2014-04-30"), series="area"))
     table.fold()
-    history = table.log
     import pyarrow.parquet as pq
 
-    (part,) = history.folder(history.snapshot(history.head().newest.snapshot)).glob("part-*")
+    (part,) = (world.root / "tables/gdp/data/snapshots").glob("*/part-*")
     folded = pq.read_table(part)
     assert folded.column("value").to_pylist() == [4.0, 2.0, 3.0, 1.0]
     assert folded.column("series").to_pylist() == ["area", "gdp", "gdp", "gdp"]

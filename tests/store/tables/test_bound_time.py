@@ -245,7 +245,8 @@ def test_as_of_unretained(world: World) -> None:
     assert values(world, "prices", "price") == [4]
 
 
-def test_as_of_unretained_while_collected_json_stands_beside_the_snapshot(world: World) -> None:
+def test_as_of_unretained_while_collected_json_stands_beside_the_snapshot(folder_world: World) -> None:
+    world = folder_world
     created = retained(world)
     assert values(world, "prices", "price", as_of=created[2]) == [2]
     (folder,) = (world.root / "tables/prices/data/snapshots").glob(f"*{_id(world, created[2])}")
@@ -263,7 +264,8 @@ def _id(world: World, created_at: int) -> str:
     return history.snapshot(history.at(created_at, history.head()).number).snapshot_id
 
 
-def test_as_of_unretained_when_a_part_is_absent(world: World) -> None:
+def test_as_of_unretained_when_a_part_is_absent(folder_world: World) -> None:
+    world = folder_world
     created = retained(world)
     for part in (world.root / "tables/prices/data/runs").glob("*/*/part-*"):
         part.unlink()

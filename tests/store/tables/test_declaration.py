@@ -117,7 +117,7 @@ def test_an_undeclared_table(world: World) -> None:
 
 
 def test_every_error_has_a_diagnostic(world: World) -> None:
-    assert set(STORE_CODES.values()) == {"E096", "E097", "E098"}
+    assert set(STORE_CODES.values()) == {"E094", "E096", "E097", "E098"}
     assert set(STORE_CODES.values()) <= CODES.keys()
     table = world.declare(GDP)
     error = refused("StoreColumnReserved", lambda: table.land(rows({"_run_id": pa.string()}, ("x",))))

@@ -54,7 +54,8 @@ def test_parts_go_only_after_the_grace_period_and_markers_come_first(world: Worl
     assert table.verify().findings == ()
 
 
-def test_a_reader_within_the_grace_period_finishes_and_a_later_one_is_told(world: World) -> None:
+def test_a_reader_within_the_grace_period_finishes_and_a_later_one_is_told(folder_world: World) -> None:
+    world = folder_world  # of a bucket, copies answer as long as they are there
     table, at = days(world)
     read = table.read(as_of=at[0])
     table.collect(grace="1h")
