@@ -195,7 +195,7 @@ def _nothing_new(
 
 
 def _opened(store: StoreLocation) -> Store:
-    return (store.opened.store if isinstance(store, StrataProject) else Store.at(store)).opened(create=False)
+    return (store.opened.store if isinstance(store, StrataProject) else Store.at(os.fspath(store))).opened(create=False)
 
 
 def _paths(landing: Landing, context: AssetExecutionContext, root: Path) -> tuple[Path, ...]:
