@@ -48,12 +48,14 @@ def dbt_tables(
         if node.get("resource_type") in KINDS
     }
     known = (catalog or {}).get("nodes", {}) | (catalog or {}).get("sources", {})
-    dialect = str(manifest.get("metadata", {}).get("adapter_type") or "")
+    from .sql import ANY_CASE, dialect_of
+
+    dialect = dialect_of(str(manifest.get("metadata", {}).get("adapter_type") or ""))
     reading = _Reading(nodes, dialect, report)
     tables: dict[str, Table] = {}
     for unique_id in _ordered(nodes):
         node = nodes[unique_id]
-        types = _types(node, known.get(unique_id, {}))
+        types = _types(node, known.get(unique_id, {}), any_case=dialect.endswith(ANY_CASE))
         if node["resource_type"] == "source":
             tables[unique_id] = _source(node, types, strata)
         else:
@@ -103,9 +105,13 @@ def _depends(node: Node, nodes: Mapping[str, Node]) -> list[str]:
     return [one for one in (node.get("depends_on") or {}).get("nodes") or () if one in nodes]
 
 
-def _types(node: Node, known: Node) -> dict[str, str]:
-    """The columns of a node with their types: as the database has them, else as they are documented."""
-    written = {name: str(c.get("data_type") or "") for name, c in (node.get("columns") or {}).items()}
+def _types(node: Node, known: Node, *, any_case: bool) -> dict[str, str]:
+    """The columns of a node with their types: as the database has them, else as they are documented. Where a name means
+    the same in any case, it is told in lower case, as those of catalogs are."""
+    written = {
+        name.lower() if any_case else name: str(c.get("data_type") or "")
+        for name, c in (node.get("columns") or {}).items()
+    }
     stored = {name.lower(): str(c.get("type") or "") for name, c in (known.get("columns") or {}).items()}
     return {**stored, **{name: type_ or stored.get(name.lower(), "") for name, type_ in written.items()}}
 

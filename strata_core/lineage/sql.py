@@ -8,9 +8,11 @@ through them. Loading sqlglot takes longer than a check, so it is loaded here al
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
-from sqlglot import exp, parse_one
+from sqlglot import Dialect, exp, parse_one
+from sqlglot.dialects.dialect import NormalizationStrategy
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, build_scope
@@ -34,6 +36,36 @@ class SqlLineage(NamedTuple):
 
 class UntracedError(Exception):
     """A query whose columns cannot be traced; the message says why."""
+
+
+ADAPTERS: Mapping[str, str] = {
+    "sqlserver": "tsql",
+    "synapse": "tsql",
+    "fabricspark": "spark",
+    "glue": "spark",
+    "greenplum": "postgres",
+    "cratedb": "postgres",
+    "vertica": "postgres",
+    "materialize": "risingwave",
+    "timescaledb": "postgres",
+    "firebolt": "postgres",
+    "motherduck": "duckdb",
+}
+"""The dialects of dbt's adapters that are not called as their dialect is."""
+ANY_CASE = ", normalization_strategy=case_insensitive"
+
+
+@cache
+def dialect_of(adapter: str) -> str:
+    """The dialect that the models of a dbt adapter are written in; of one that nobody knows, SQL as such.
+
+    Names of warehouses that fold them upwards (Snowflake, Oracle) are told in lower case, as catalogs are read.
+    """
+    name = ADAPTERS.get(adapter, adapter)
+    dialect = Dialect.get(name) if name else None
+    if dialect is None:
+        return ""
+    return name + ANY_CASE if dialect.NORMALIZATION_STRATEGY is NormalizationStrategy.UPPERCASE else name
 
 
 def sql_lineage(

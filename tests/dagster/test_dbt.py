@@ -1,18 +1,22 @@
 """One graph with dbt: the keys are dagster-dbt's own, and data versions say what dbt built."""
 
-from __future__ import annotations
+# Without postponed annotations: Dagster compares those of an op with types.
 
 import json
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from dagster._core.definitions.data_version import CachingStaleStatusResolver
+from dagster._core.loader import LoadingContextForTest
 from dagster_dbt import DagsterDbtTranslator
 from dagster_dbt.dbt_manifest import validate_manifest
 
 from strata_core.planning.sources import file_digest
-from strata_dagster import DagsterStrataTranslator, StrataProject, observable_sources
+from strata_dagster import DagsterStrataTranslator, StrataProject, StrataResource, observable_sources, strata_assets
 from strata_dagster.assets import strata_asset_specs
 from strata_dagster.dbt import with_data_versions
 
@@ -137,3 +141,39 @@ def test_built_files_get_the_digest_of_their_content_as_data_version(project) ->
     assert plain.data_version == dg.DataVersion(file_digest(built))
     assert (plain.output_name, plain.metadata["rows"].value, plain.tags) == ("plain", 4, {"a": "b"})
     assert (unbuilt, check) == (events[1], events[2])
+
+
+def test_new_rows_of_a_dbt_model_make_its_readers_stale_and_the_same_rows_do_not(project, tmp_path) -> None:
+    manifest = validate_manifest(project.root / "dbt_project/target/manifest.json")
+    spec = DagsterDbtTranslator().get_asset_spec(manifest, NODES[0]["unique_id"], None)
+    path = project.root / "dbt_project/out/plain.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+    @dg.multi_asset(specs=[spec], name="staging")
+    def staging():
+        yield dg.MaterializeResult(spec.key, data_version=dg.DataVersion(file_digest(path)))
+
+    @strata_assets(project=project, select="m_plain")
+    def models(context: dg.AssetExecutionContext, strata: StrataResource):
+        yield from strata.apply(context).stream()
+
+    resources = {"strata": StrataResource(project_dir=project)}
+    graph = dg.Definitions(assets=[staging, models], resources=resources).resolve_asset_graph()
+    with dg.DagsterInstance.ephemeral() as instance:
+
+        def built(values: list[int], selection: list[str]) -> dict[str, list[tuple[str, str]]]:
+            pq.write_table(pa.table({"a": pa.array(values, pa.int64())}), path)
+            done = dg.materialize([staging, models], selection=selection, instance=instance, resources=resources)
+            assert done.success
+            resolver = CachingStaleStatusResolver(instance, graph, LoadingContextForTest(instance))
+            causes = {key.to_user_string(): resolver.get_stale_causes(key) for key in graph.get_all_asset_keys()}
+            return {
+                name: [(c.category.value, c.dependency_asset_key.to_user_string()) for c in found]
+                for name, found in causes.items()
+                if found
+            }
+
+        assert built([1, 2], ["plain", "m_plain"]) == {}
+        assert built([1, 2], ["plain"]) == {}
+        assert built([1, 2, 3], ["plain"]) == {"m_plain": [("DATA", "plain")]}
+        assert built([1, 2, 3], ["m_plain"]) == {}
