@@ -151,6 +151,13 @@ def test_seed2_sql_is_asked_of_the_rows_and_classified_values_are_masked(tmp_pat
     assert told["misspelt"][2] == 'this query cannot be asked: Referenced column "emial" not found in FROM clause!'
 
 
+def test_an_asset_is_named_as_where_it_is_made(tmp_path: Path) -> None:
+    contract = CONTRACT.replace("  - id: orders\n", "  - id: orders\n    ref: sales.orders\n")
+    queries = ("select id from sales.orders where id = 1", 'select id from "orders" where id = 1')
+    told = outcomes(tmp_path, [sql(f"t{n}", query) for n, query in enumerate(queries)], contract)
+    assert [t[:2] for t in told.values()] == [("failed", 1), ("failed", 1)]
+
+
 def test_an_error_of_a_computation_shows_no_classified_value(tmp_path: Path) -> None:
     told = outcomes(tmp_path, [sql("casts", "select cast(email as int) as number from orders")])
     assert told["casts"][0] == "error"
@@ -192,7 +199,8 @@ def test_seed2_a_failing_blocking_test_keeps_from_promotion(tmp_path: Path) -> N
     assert code == 1
     assert "the blocking test `positive` of `shop.orders` failed: a row is wrong" in " ".join(err.split())
     assert not (tmp_path / "contracts" / ".promotions").exists()
-    assert git(tmp_path, "status", "--porcelain") == ""
+    assert not list((tmp_path / ".generated").rglob("*.json"))
+    assert git(tmp_path, "status", "--porcelain", "contracts", "data") == ""
     code, out, err = run("test", "--project", str(tmp_path))
     assert (code, err) == (1, "1 test: 1 failed, 0 not run\n")
     assert out.startswith("failed       shop.orders  positive (blocking): a row is wrong, for instance id = 2")
@@ -279,6 +287,25 @@ def test_a_table_of_a_database_file_is_read_and_not_written(tmp_path: Path) -> N
         connection.execute("create table main.t as select 5 as a")
     database = {"t": DuckDBTable(tmp_path / "d.duckdb", "main.t", ())}
     assert ask("select a from t", database, EngineSettings(), seconds=60, samples=3).samples == ((5,),)
+
+
+@pytest.mark.parametrize(
+    ("name", "query"),
+    [
+        ("sales.t", "from sales.t"),
+        ("sales.t", 'from "sales.t"'),
+        ("sales.t", 'from "SALES".T'),
+        ("sales.t", "with x as (from sales.t) from x"),
+        ("shop.sales.t", "from shop.sales.t"),
+        ("main.t", "from t"),
+    ],
+)
+def test_a_table_is_named_with_its_schema(tmp_path: Path, name: str, query: str) -> None:
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute("create table t as select 5 as a")
+    pq.write_table(pa.table({"a": [5]}), tmp_path / "t.parquet")
+    for rows in (DuckDBTable(tmp_path / "d.duckdb", "main.t", ()), ParquetTable((tmp_path / "t.parquet",), ())):
+        assert ask(query, {name: rows}, EngineSettings(), seconds=60, samples=1).samples == ((5,),)
 
 
 @pytest.mark.parametrize(

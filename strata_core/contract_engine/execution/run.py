@@ -134,7 +134,8 @@ def _mentioned(sql: str, contract: AuthoredContract) -> Mapping[str, tuple[str, 
     from sqlglot import exp
 
     assets = {name.casefold(): a.id for a in contract.assets for name in (a.ref or a.id, a.id)}
-    found = (t.name for t in sqlglot.parse_one(sql, read="duckdb").find_all(exp.Table))
+    tables = sqlglot.parse_one(sql, read="duckdb").find_all(exp.Table)
+    found = (".".join(part.name for part in table.parts) for table in tables)
     return {name: (contract.id, assets[name.casefold()]) for name in found if name.casefold() in assets}
 
 

@@ -8,7 +8,7 @@ nothing but empty tables of the same columns is. It is bounded in time, and in m
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from .session import computing, diagnosis, open_session
 def ask(
     query: str, tables: Mapping[str, TableInput], settings: EngineSettings, *, seconds: float, samples: int
 ) -> Answer:
-    """The answer to `query` over `tables`, each under its name.
+    """The answer to `query` over `tables`, each under its name; a name with dots is also that of a schema's table.
 
     Raises `StrataError` E140 (it is no such query), E030, E033 (an input), E090 (a computation fails), E091 (time or
     memory).
@@ -34,9 +34,11 @@ def ask(
     with closing(open_session(settings, alone=True)) as connection:
         for number, (name, table) in enumerate(tables.items()):
             source = source_of(table, connection, f"{sql.RESERVED}source_{number}")
-            view = exp.Create(this=sql.table(name), kind="VIEW", expression=_rows(table, source))
-            with computing():
-                connection.execute(sql.render(view))
+            body = sql.render(_rows(table, source))
+            for place in _places(name):
+                _make_room(connection, place)
+                with computing():
+                    connection.execute(f"CREATE VIEW IF NOT EXISTS {_path(place)} AS {body}")
         _close(connection, tables)
         text = _one_select(connection, query)
         if any(isinstance(table, DuckDBTable) for table in tables.values()):
@@ -47,6 +49,25 @@ def ask(
             found = connection.execute(f"SELECT * FROM (\n{text}\n) AS answer LIMIT {samples if rows else 0:d}")
             columns = tuple(c[0] for c in found.description or ())
             return Answer(rows, columns, tuple(found.fetchall()))
+
+
+def _places(name: str) -> list[tuple[str, ...]]:
+    """How a table can be written: as one name, and, where that has dots, by its schema or database."""
+    parts = tuple(name.split("."))
+    return [(name,), parts] if 1 < len(parts) <= 3 and all(parts) else [(name,)]
+
+
+def _make_room(connection: duckdb.DuckDBPyConnection, place: Sequence[str]) -> None:
+    """The schema, and the database in memory, that a table stands in."""
+    with computing():
+        if len(place) == 3:
+            connection.execute(f"ATTACH IF NOT EXISTS ':memory:' AS {_path(place[:1])}")
+        if len(place) > 1:
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {_path(place[:-1])}")
+
+
+def _path(place: Iterable[str]) -> str:
+    return ".".join(sql.render(sql.column(part)) for part in place)
 
 
 def _rows(table: TableInput, source: Source) -> exp.Select:
@@ -97,7 +118,10 @@ def _bind_alone(
             with computing():
                 columns = connection.execute(f"DESCRIBE {sql.render(sql.table(name))}").fetchall()
                 listed = ", ".join(f"{sql.render(sql.column(c[0]))} {c[1]}" for c in columns)
-                alone.execute(f"CREATE TABLE {sql.render(sql.table(name))} ({listed})")
+            for place in _places(name):
+                _make_room(alone, place)
+                with computing():
+                    alone.execute(f"CREATE TABLE IF NOT EXISTS {_path(place)} ({listed})")
         with _refused():
             alone.execute(f"EXPLAIN {query}")
 
