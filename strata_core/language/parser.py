@@ -6,7 +6,7 @@ in the tree as `Broken`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import chain, pairwise
 from pathlib import Path
@@ -19,8 +19,8 @@ from .build import ACTIONS
 from .due import INFIX, value_is_due
 from .lalr import Failure, parse
 from .limits import looks_special, nests_deep, within_limits
-from .pieces import Find, Part, Piece, cut, nothing, parsed
-from .scanner import ERROR, Lines, Token, scan
+from .pieces import Find, Parser, Part, Piece, cut, nothing, parsed
+from .scanner import ERROR, Lines, Sound, Token
 from .shapes import program_of, run
 from .syntax_errors import broken, lexical_error, syntax_error
 from .tables import Tables, load_tables
@@ -70,7 +70,7 @@ def parse_module(text: str, file: str, find: Find = nothing, before: Sequence[Pi
     very same nodes. `find` finds pieces that are known from elsewhere.
     """
     tables = load_tables()
-    pieces = tuple(cut(text, file, tables, _parts, find, before))
+    pieces = tuple(cut(text, file, tables, PARSER, find, before))
     declarations: list[ast.Declaration] = []
     diagnostics: list[Diagnostic] = []
     errors = 0
@@ -89,22 +89,36 @@ def parse_module(text: str, file: str, find: Find = nothing, before: Sequence[Pi
 
 def parse_piece(text: str, line: int, following: str, file: str) -> Piece:
     """The piece of that text, line and following word, as `parse_module` makes it."""
-    tables = load_tables()
-    return parsed(text, line, following, scan(text, tables), file, tables, _parts)
+    piece = parsed(text, line, following, file, load_tables(), PARSER)
+    assert piece is not None, "it was a piece before"
+    return piece
 
 
 def _parts(text: str, tokens: list[Token], lines: Lines) -> tuple[Part, ...]:
     tables = load_tables()
-    alike = program_of(tuple([token[0] for token in tokens]), tables, lambda: _is_one(tokens, text, tables))
-    if alike is not None and not looks_special((text,), (tokens[n].text for n in alike.numbers)):
-        found: list[Diagnostic] = []
-        own = tokens[:-1]
-        return (_told(run(alike, own, lines, found.append), found, own, lines, tables),)
     return tuple(_part(chunk, lines, tables) for chunk in chunks(tokens, text, tables))
 
 
-def _is_one(tokens: list[Token], text: str, tables: Tables) -> bool:
+def _alike(
+    text: str, found: Sound, after: int, lines: Lines, tokens: Callable[[], list[Token] | None]
+) -> tuple[Part, ...] | None:
+    """The declaration of a piece whose shape was met before, if it holds nothing that has to be looked at."""
+    tables = load_tables()
+    program = program_of((*found.kinds, after), tables, lambda: _is_one(tokens(), text, tables))
+    if program is None or looks_special((text,), (found.texts[n] for n in program.numbers)):
+        return None
+    problems: list[Diagnostic] = []
+    node = run(program, found, lines, problems.append)
+    return None if problems else (Part(node, ()),)
+
+
+PARSER = Parser(_alike, _parts)
+
+
+def _is_one(tokens: list[Token] | None, text: str, tables: Tables) -> bool:
     """Whether `tokens`, but for the last, are one sound declaration, as is seen by their kinds alone."""
+    if tokens is None:
+        return False
     kinds, marks = [token[0] for token in tokens], _marks(tables)
     within = (kind for before, kind in pairwise(kinds[:-1]) if before != marks.arrow)
     if ERROR in kinds or kinds[0] not in marks.heads or not marks.heads.isdisjoint(within):
@@ -270,13 +284,6 @@ def _part(chunk: Chunk, lines: Lines, tables: Tables) -> Part:
             if nests_deep(kinds, chunk.nesting, MAX_NESTING, tables) or looks_special(texts, numbers):
                 node, beyond = within_limits(made, MAX_NESTING)
                 found += beyond
-    return _told(node, found, chunk.tokens, lines, tables)
-
-
-def _told(
-    node: ast.Declaration | None, found: list[Diagnostic], tokens: list[Token], lines: Lines, tables: Tables
-) -> Part:
-    """The `node` of `tokens` with what was `found`; `Broken` in its place where that is an error."""
-    if found and has_errors(found):
-        node = None
-    return Part(broken(tokens, lines, tables) if node is None else node, tuple(found))
+    if has_errors(found) or node is None:
+        node = broken(chunk.tokens, lines, tables)
+    return Part(node, tuple(found))

@@ -15,7 +15,7 @@ from ..diagnostics import Diagnostic
 from ..frozen import dataclass
 from . import ast
 from .due import value_is_due
-from .scanner import ERROR, Lines, Token, scan
+from .scanner import ERROR, Lines, Sound, Token, sound, tokens_of
 from .tables import Tables
 
 _HEAD = re.compile(
@@ -41,8 +41,13 @@ class Piece:
     parts: tuple[Part, ...]
 
 
-ParsePiece = Callable[[str, list[Token], Lines], tuple[Part, ...]]
-"""The declarations of a piece, from its text and its tokens."""
+class Parser(NamedTuple):
+    """How a piece becomes its declarations: as others of its shape did (`shapes.py`), from its text, its tokens, the
+    kind of the one after them, its lines, and what gives its tokens one by one; or, where that gives `None`, from its
+    text, its tokens with the one after, and its lines."""
+
+    alike: Callable[[str, Sound, int, Lines, Callable[[], list[Token] | None]], tuple[Part, ...] | None]
+    parse: Callable[[str, list[Token], Lines], tuple[Part, ...]]
 
 
 Find = Callable[[str, int, str], Piece | None]
@@ -86,7 +91,7 @@ def edited(text: str, before: Sequence[Piece]) -> Edited:
 
 
 def cut(
-    text: str, file: str, tables: Tables, parse: ParsePiece, find: Find = nothing, before: Sequence[Piece] = ()
+    text: str, file: str, tables: Tables, parser: Parser, find: Find = nothing, before: Sequence[Piece] = ()
 ) -> Iterator[Piece]:
     """The pieces of `text`; those that `find` finds, or that were there `before`, are not parsed again."""
     known = edited(text, before)
@@ -100,12 +105,12 @@ def cut(
         part = text[start:end]
         piece = between.get((part, line, following)) or find(part, line, following)
         if piece is None:
-            tokens = scan(part, tables)
-            if following and not _closed(tokens, following, tables):
-                part, following = text[start:], ""
-                tokens = scan(part, tables)
-                piece = between.get((part, line, following)) or find(part, line, following)
-            piece = piece or parsed(part, line, following, tokens, file, tables, parse)
+            piece = parsed(part, line, following, file, tables, parser)
+        if piece is None:
+            part, following = text[start:], ""
+            piece = between.get((part, line, following)) or find(part, line, following)
+            piece = piece or parsed(part, line, following, file, tables, parser)
+            assert piece is not None, "the rest of a text is closed"
         yield piece
         if not piece.following:
             return
@@ -132,10 +137,22 @@ def _closed(tokens: Sequence[Token], following: str, tables: Tables) -> bool:
     return not within and (end == 0 or tables.spelling[tokens[end - 1].kind] not in ("->", "extern"))
 
 
-def parsed(
-    text: str, line: int, following: str, tokens: list[Token], file: str, tables: Tables, parse: ParsePiece
-) -> Piece:
-    """The piece of that text, of which `tokens` are the tokens."""
-    if following:
-        tokens[-1] = Token(tables.keywords[following], following, len(text), len(text) + len(following))
-    return Piece(text, line, following, parse(text, tokens, Lines(file, text, line)))
+def parsed(text: str, line: int, following: str, file: str, tables: Tables, parser: Parser) -> Piece | None:
+    """The piece of that text; `None` where it depends on the lines that follow."""
+    found, lines = sound(text, tables), Lines(file, text, line)
+    after = Token(tables.keywords[following], following, len(text), len(text) + len(following)) if following else None
+
+    def closed() -> list[Token] | None:
+        """The tokens with the one after them, unless they depend on the lines that follow."""
+        tokens = tokens_of(text, found, tables)
+        if after is None:
+            return tokens
+        return [*tokens[:-1], after] if _closed(tokens, following, tables) else None
+
+    if found is not None:
+        kind = after.kind if after is not None else tables.kinds.index("$END")
+        parts = parser.alike(text, found, kind, lines, closed)
+        if parts is not None:
+            return Piece(text, line, following, parts)
+    tokens = closed()
+    return None if tokens is None else Piece(text, line, following, parser.parse(text, tokens, lines))

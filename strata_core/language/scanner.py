@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cache
-from itertools import accumulate, pairwise, repeat
+from itertools import accumulate, compress, pairwise, repeat
 from typing import NamedTuple
 
 from ..diagnostics import Span
@@ -56,17 +56,33 @@ class Lines:
         return Span(self.file, first + line, start - starts[line] + 1, first + end_line, end - starts[end_line] + 1)
 
 
+class Sound(NamedTuple):
+    """The tokens of a text in which everything is one, each of their parts by itself."""
+
+    kinds: list[int]
+    texts: list[str]
+    starts: list[int]
+    ends: list[int]
+
+
 def scan(text: str, tables: Tables) -> list[Token]:
     """All tokens of `text`, and at last one of kind `$END`."""
-    tokens = _sound(text, tables)
-    if tokens is None:
+    return tokens_of(text, sound(text, tables), tables)
+
+
+def tokens_of(text: str, found: Sound | None, tables: Tables) -> list[Token]:
+    """As `scan`, of a text of which `sound` found that."""
+    if found is None:
         tokens = _piecemeal(text, tables)
+    else:
+        token, make = Token, tuple.__new__
+        tokens = [make(token, parts) for parts in zip(*found, repeat(None))]
     length = len(text)
     tokens.append(Token(tables.kinds.index("$END"), "", length, length))
     return tokens
 
 
-def _sound(text: str, tables: Tables) -> list[Token] | None:
+def sound(text: str, tables: Tables) -> Sound | None:
     """The tokens of a text in which everything is a token, found by few calls in all; `None` where it is not so."""
     if "\0" in text:
         return None
@@ -76,10 +92,9 @@ def _sound(text: str, tables: Tables) -> list[Token] | None:
         return None
     if "/*" in text and any(a == "/" and b.startswith("*") for a, b in pairwise(lexemes)):
         return None
-    kinds = map(_kinds(lexemes, tables).__getitem__, lexemes)
-    token, make = Token, tuple.__new__
-    parts = zip(kinds, lexemes, [0, *ends], ends, repeat(None))
-    return [make(token, part) for part in parts if part[0] != SKIPPED]
+    kinds = [*map(_kinds(lexemes, tables).__getitem__, lexemes)]
+    kept = [*map(SKIPPED.__ne__, kinds)]
+    return Sound(*([*compress(column, kept)] for column in (kinds, lexemes, [0, *ends], ends)))
 
 
 _GROUP = re.compile(r"\(\?P<\w+>")

@@ -17,7 +17,7 @@ from ..diagnostics import Report
 from .build import ACTIONS
 from .lalr import Failure, parse
 from .literals import Action
-from .scanner import Lines, Token
+from .scanner import Lines, Sound
 from .tables import Tables
 
 MOST = 2_000
@@ -36,8 +36,7 @@ class Step(NamedTuple):
 
 class Program(NamedTuple):
     """The steps to a tree, the last of them makes it. `places` are the spans that they need, from a boundary of a token
-    to another: boundary 2n is where token n starts, 2n + 1 where it ends. `numbers` are the tokens that are integers.
-    """
+    to another: all starts are numbered first, then all ends. `numbers` are the tokens that are integers."""
 
     steps: tuple[Step, ...]
     places: tuple[tuple[int, int], ...]
@@ -74,7 +73,7 @@ def _made(kinds: Sequence[int], tables: Tables) -> Program | Literal[False]:
         steps.append(Step(ACTIONS[name], _taken(children), place))
         return len(kinds) + len(steps) - 1
 
-    made = parse([(kind, n, 2 * n, 2 * n + 1, None) for n, kind in enumerate(kinds)], tables, note)
+    made = parse([(kind, n, n, len(kinds) + n, None) for n, kind in enumerate(kinds)], tables, note)
     if isinstance(made, Failure):
         return False
     number = tables.kinds.index("INT")
@@ -89,13 +88,10 @@ def _taken(children: list[int]) -> Children:
     return itemgetter(*children)
 
 
-def run(program: Program, tokens: Sequence[Token], lines: Lines, report: Report) -> Any:
-    """The tree of `tokens`, whose shape has that `program`."""
-    at: list[int] = []
-    values: list[Any] = []
-    for token in tokens:
-        values.append(token[1])
-        at += token[2:4]
+def run(program: Program, found: Sound, lines: Lines, report: Report) -> Any:
+    """The tree of the tokens `found`, whose shape has that `program`."""
+    at = found.starts + found.ends
+    values: list[Any] = [*found.texts]
     span_of = lines.span
     spans = [span_of(at[start], at[end]) for start, end in program.places]
     for act, children, span in program.steps:
