@@ -35,7 +35,7 @@ def _found(project: Project) -> Findings:
     key = cache.content_key("trail", str(project.root).encode(), project.config.name.encode())
     kept = cache.load(key)
     revision, trail = checked(project, kept)
-    if trail is not None and trail is not kept:
+    if trail is not kept:
         cache.save(key, trail)
     compiled = revision.compiled
     # To take it all apart again takes a while, and is for nothing where the process ends: a ring is left to the

@@ -20,6 +20,7 @@ from ..analysis.compiled import CompiledModel, Source
 from ..analysis.fields import table_contract
 from ..analysis.memory import Kept, Memory
 from ..analysis.model import Outcome
+from ..analysis.order import Order
 from ..analysis.scope import Table
 from ..analysis.tests import Tests
 from ..contract.model import TableContract
@@ -47,12 +48,12 @@ class LostError(Exception):
     """A trail does not lead on: something is asked for that it does not hold."""
 
 
-def checked(project: Project, trail: bytes | None) -> tuple[Revision, bytes | None]:
+def checked(project: Project, trail: bytes | None) -> tuple[Revision, bytes]:
     """The revision of `project`, with what is still true of `trail`, and the trail that the next check can follow: the
     same one where it lacks little.
 
-    There is none where models form a cycle, since each is seen by the others as something else in turn, nor with
-    compile-time functions, since what they make stands in no text.
+    What stands in no text, the models that compile-time functions make, is computed each time, and so are models on a
+    cycle, since each is seen by the others as something else in turn.
     """
     start = _Trail(marshal.loads(trail) if trail is not None else None)
     try:
@@ -60,8 +61,6 @@ def checked(project: Project, trail: bytes | None) -> tuple[Revision, bytes | No
     except LostError:
         start = _Trail(None)
         revision = start.follow(project)
-    if revision.memory.calls or any(d.code == "E026" for d in revision.compiled.diagnostics):
-        return revision, None
     if trail is not None and start.lacks(revision) * REWRITTEN_AT <= len(revision.memory.models):
         return revision, trail
     return revision, _trail_of(revision, start)
@@ -102,6 +101,7 @@ def _trail_of(revision: Revision, start: _Trail) -> bytes:
                 n: (k.notes, _told(k.result.diagnostics), k.result.compiled is not None)
                 for n, k in memory.models.items()
             },
+            "knotted": [*memory.order.knotted],
             "sound": [*memory.sound],
             "unsound": [*memory.unsound],
             "tests": [(k.notes, _told(k.result[1])) for k in memory.tests],
@@ -261,6 +261,7 @@ class _Trail:
             wanted={table: True for read in kept["reads"].values() for table, _ in read},
             declared={n: stubs.get((model, n)) for n in kept["models"]},
             unsound=dict.fromkeys(kept["unsound"], True),
+            order=Order((), frozenset(kept["knotted"])),
             sound={n: compiled[n] for n in kept["sound"]},
             contracts={
                 name: Kept(stubs[contract, name], notes, (contracts[name], _heard(told)))
