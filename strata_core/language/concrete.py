@@ -144,14 +144,19 @@ def _leaves(text: str, tokens: Sequence[Token]) -> Iterator[Leaf]:
             moved = tuple(replace(comment, inline=False) for comment in leading)
             held.append(Leaf(token.text))
             continue
+        leaf = Leaf(_WORDS.get(token.text, token.text), leading, (), blank)
         if held and held[-1].text in ("(", "[", "{", "<"):
-            # No blank line is wanted where a bracket opens.
-            blank = blank and bool(leading)
-            leading = tuple(replace(c, blank=c.blank and i > 0) for i, c in enumerate(leading))
+            leaf = opened(leaf)
         yield from held
-        held = [Leaf(_WORDS.get(token.text, token.text), leading, (), blank)]
+        held = [leaf]
         moved = ()
     yield from held
+
+
+def opened(leaf: Leaf) -> Leaf:
+    """`leaf` behind a bracket: no blank line is wanted where one opens."""
+    leading = tuple(replace(c, blank=c.blank and i > 0) for i, c in enumerate(leaf.leading))
+    return Leaf(leaf.text, leading, leaf.trailing, leaf.blank and bool(leading))
 
 
 def _between(gap: str, *, first: bool, last: bool) -> tuple[tuple[Comment, ...], tuple[Comment, ...], bool]:

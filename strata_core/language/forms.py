@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from ..frozen import dataclass
-from .concrete import PAREN, SEPARATORS, Comment, Leaf, Part, Tree, first_leaf
+from .concrete import PAREN, SEPARATORS, Comment, Leaf, Part, Tree, first_leaf, opened
 from .layout import SPACE, Doc, Fill, Group, IfBroken, Indent, Leading, Line, Trailing
 from .scanner import CLOSING
 from .tables import load_tables
@@ -285,8 +285,15 @@ def _fn(tree: Tree) -> Doc:
     if len(body) == 1:
         returns, trailing = _untrailed(head[-1])
         head = (*head[:-1], returns)
-        body = (Leaf("{", (), trailing), *body, Leaf("}"))
+        body = (Leaf("{", (), trailing), _opened(body[0]), Leaf("}"))
     return (_joined(head, _ARGUMENTS), SPACE, _bracketed(body, _BLOCK))
+
+
+def _opened(part: Part) -> Part:
+    """`part` behind a bracket that was put in."""
+    if isinstance(part, Leaf):
+        return opened(part)
+    return Tree(part.rule, (_opened(part.parts[0]), *part.parts[1:]))
 
 
 def _untrailed(part: Part) -> tuple[Part, tuple[Comment, ...]]:

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from strata_core.analysis import compile_project
@@ -258,6 +258,7 @@ def test_every_rule_of_the_grammar_has_a_form():
 
 
 @settings(max_examples=80, deadline=None)
+@example(229391, 0.05)  # a comment behind a blank line, where a brace is put in
 @given(SEEDS, st.sampled_from([0, 0.05, 0.3]))
 def test_law_formatting_keeps_the_tree_and_every_comment_and_is_done_at_once(seed, share):
     text = program(Random(seed), share)
