@@ -120,13 +120,22 @@ def asset_key(place: Sequence[str]) -> AssetKey:
 
 
 def check_names(product: Product) -> dict[str, str]:
-    """The name of the check of each test, by the test's id."""
-    return {test.id: TEST + _PLAIN.sub("_", test.id) for test in product.tests}
+    """The name of the check of each test, by the test's id. Ids that are one name in Dagster are told apart."""
+    found: dict[str, str] = {}
+    for test in product.tests:
+        name = plain = TEST + _PLAIN.sub("_", test.id)
+        while name in found.values():
+            name = f"{plain}_{len(found)}"
+        found[test.id] = name
+    return found
 
 
 def _covered(product: Product, here: Landscape) -> dict[AssetKey, tuple[str, ...]]:
-    found = ((here.key_of(asset), asset.names) for asset in product.assets)
-    return {key: names for key, names in found if key is not None}
+    found: dict[AssetKey, tuple[str, ...]] = {}
+    for asset in product.assets:
+        if (key := here.key_of(asset)) is not None:
+            found[key] = tuple(dict.fromkeys((*found.get(key, ()), *asset.names)))
+    return found
 
 
 def _spec(project: StrataProject, product: Product, key: AssetKey, covers: Iterable[AssetKey]) -> AssetSpec:

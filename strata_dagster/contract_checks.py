@@ -68,11 +68,13 @@ def checks_about(asset: AssetKey, covers: Sequence[Covered], taken: Collection[s
     """
     tests = [(cover, test) for cover in covers for test in cover.tests]
     plain = Counter(_name(test.id) for _, test in tests)
-    specs = []
+    specs: list[AssetCheckSpec] = []
     for cover, test in tests:
         name = _name(test.id)
         if plain[name] > 1 or name in taken or name in OWN:
             name = f"{_name(test.product)}__{name}"
+        while any(spec.name == name for spec in specs):  # ids that are one name in Dagster, as `a-b` and `a_b` are
+            name = f"{name}_{len(specs)}"
         specs.append(
             AssetCheckSpec(
                 name,

@@ -43,6 +43,8 @@ INPUTS = "strata/inputs"
 """Metadata of a materialization: the digest of what was renewed, by which the sensor knows that it was."""
 STALE_AT = "strata/stale_at"
 """Metadata of a materialization: when, in seconds, the first of its assets is late, though nothing happens."""
+SHOWN = 50
+"""The most findings that a check lists: an event of Dagster is no place for thousands."""
 ERROR, WARN = AssetCheckSeverity.ERROR, AssetCheckSeverity.WARN
 Told = MaterializeResult[None] | AssetCheckResult
 Metadata = dict[str, Any]
@@ -241,8 +243,9 @@ def _findings(key: AssetKey, check: str, found: Sequence[Diagnostic], fine: str)
     lines = "\n".join(
         f"- **{d.code}** `{d.span or ''}`{f' `{d.field_path}`' if d.field_path else ''} {d.message}"
         + (f"\n  - {d.fix}" if d.fix else "")
-        for d in found
+        for d in found[:SHOWN]
     )
+    lines += f"\n- … and {len(found) - SHOWN} more: `contract-engine validate`" if len(found) > SHOWN else ""
     metadata: Metadata = {
         "findings": MetadataValue.md(lines + "\n"),
         "errors": len(errors),

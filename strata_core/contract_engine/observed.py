@@ -9,25 +9,28 @@ from .observe import Observations, seen_in_files, seen_in_store
 from .pipeline import Checked
 
 
-def observed(
-    checked: Checked,
-    now: datetime,
-    products: Set[str] | None = None,
-    *,
-    environment: str = "prod",
-    others: Observations | None = None,
+def observed(checked: Checked, now: datetime, products: Set[str] | None = None) -> Observations:
+    """What `seen_of_assets` gives, and what the products' tests (those of `products` alone, if given) say of the rows
+    that are in reach."""
+    return seen_of_assets(checked).with_(results_of_tests(checked, now, products))
+
+
+def seen_of_assets(checked: Checked, environment: str = "prod", others: Observations | None = None) -> Observations:
+    """What dbt, OpenLineage and the store tell of the products' assets, and what `others` saw of them."""
+    names = (name for c in checked.collated.candidates if c.sound for name in stored_names(c.data.get("assets", ())))
+    seen = seen_in_files(checked.parsed).with_(seen_in_store(checked.setting, sorted(set(names)), environment))
+    return seen if others is None else seen.with_(others)
+
+
+def results_of_tests(
+    checked: Checked, now: datetime, products: Set[str] | None = None, environment: str = "prod"
 ) -> Observations:
-    """What dbt, OpenLineage and the store tell of the products' assets, what `others` saw of them, and what their tests
-    (those of `products` alone, if given) say of the rows that are in reach."""
+    """What the tests of products (all, if none are given) say of the rows that are in reach."""
     from ..planning.reachable import ReachableTables
     from .execution.run import run_tests
 
-    names = (name for c in checked.collated.candidates if c.sound for name in stored_names(c.data.get("assets", ())))
-    seen = seen_in_files(checked.parsed).with_(seen_in_store(checked.setting, sorted(set(names)), environment))
-    if others is not None:
-        seen = seen.with_(others)
     tables = ReachableTables(checked.setting.root, checked.setting.config, environment)
-    return seen.with_(run_tests(checked, tables, now, products))
+    return run_tests(checked, tables, now, products)
 
 
 def stored_names(assets: Iterable[dict[str, str]]) -> list[str]:

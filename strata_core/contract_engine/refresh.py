@@ -16,7 +16,7 @@ from typing import Any
 
 from ..frozen import dataclass
 from .observe import Observations, SeenTest
-from .observed import observed
+from .observed import results_of_tests, seen_of_assets
 from .pipeline import Checked
 from .project import Known, project
 from .promotions import histories
@@ -53,10 +53,12 @@ def refresh(
     others: Callable[[], Observations] = Observations,
 ) -> Refreshed:
     """Publish in `out` what was promoted, with the tests of `products` (None: of all) run again and with what `others`
-    saw. `clock` (UTC) is read once it is this publication's turn. Raises `StrataError` E160, E161."""
+    saw. `clock` (UTC) is read for the tests, and once it is this publication's turn: tests may take long, and others
+    need not wait for them. Raises `StrataError` E160, E161."""
+    ran = results_of_tests(checked, clock(), products, environment)
     with publishing(out):
         now = clock()
-        seen = observed(checked, now, products, environment=environment, others=others())
+        seen = seen_of_assets(checked, environment, others()).with_(ran)
         prepared = refreshed(checked, served_tests(out).with_(seen), Provenance("", None, engine_version, now))
         served = prepared.publication.views
         release = publish(prepared, TARGETS, out).release if served else None
@@ -68,7 +70,7 @@ def refresh(
         for c in checked.collated.candidates
         if c.id not in served and (products is None or c.id in products) and checked.validated.passed(c)
     }
-    return Refreshed(served, release, drafts, tuple(t for t in seen.tests if t.product is not None))
+    return Refreshed(served, release, drafts, ran.tests)
 
 
 def _collect(out: Path, record: Path, now: datetime) -> None:

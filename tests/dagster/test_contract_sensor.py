@@ -358,6 +358,37 @@ def test_an_asset_that_grows_old_is_seen_though_nothing_happens(
 # What people get wrong
 
 
+def test_tests_whose_names_are_one_in_dagster_are_told_apart(location: Location) -> None:
+    twice = "{id: a-b, kind: expectation, severity: blocking, asset: paid, expectation: {type: row_count, min: 1}}"
+    text = contract("paid", "paid") + f"  - {twice}\n  - {twice.replace('a-b', 'a_b').replace('min: 1', 'min: 9')}\n"
+    location.shop.write("contracts/sales/paid/contract.yaml", text)
+    location.shop.run()
+    location.reload()
+    assert location.asked() == ["paid", "python", "rates"]
+    checks = location.checks("paid")
+    assert (checks["test_a_b"][0], checks["test_a_b_4"][0]) == (True, False)
+
+
+@pytest.mark.parametrize("place", ["contract.yaml", "my domain/über/contract.yaml", "a/b/c/d/contract.yaml"])
+def test_a_contract_in_an_odd_place_is_an_asset_with_a_finding(location: Location, place: str) -> None:
+    location.shop.write(f"contracts/{place}", contract("odd", "by_country"))
+    location.reload()
+    assert len(location.asked()) == 4
+    odd = next(k for k in location.contracts.keys.values() if k.path[1] != "sales")
+    assert location.checks(odd.path[-1])["valid"][0] is False
+
+
+def test_a_place_that_cannot_be_published_to_fails_the_run_and_says_why(location: Location) -> None:
+    location.promote()
+    (location.out / "current").unlink()
+    location.shop.write(".generated/contracts/current/kept.txt", "mine")
+    done = location.run([dg.AssetKey(["contract", "sales", "paid"])])
+    assert not done.success
+    (failure,) = (e.step_failure_data.error.to_string() for e in done.all_events if e.is_step_failure)
+    assert "is no link to a release" in failure
+    assert (location.out / "current/kept.txt").read_text() == "mine"
+
+
 def test_two_contracts_of_one_id_are_each_told_at_their_place(location: Location) -> None:
     location.shop.write("contracts/sales/zweiter/contract.yaml", contract("paid", "paid"))
     location.reload()
