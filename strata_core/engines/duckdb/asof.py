@@ -2,12 +2,13 @@
 
 DuckDB's `ASOF JOIN` compares one instant and takes any of the rows that agree in it, so the right side is brought to
 one row for each key and instant first. Where a second instant (`available`) or an end (`until`) decides as well, left
-rows are numbered, joined with all their candidates, and of each number's candidates the first one is taken.
+rows are numbered and right rows ranked by their instant; of the candidates of each number the highest rank is taken. A
+row stands until it is restated, so that of each key and instant one candidate at most is left to compare.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -21,7 +22,9 @@ from .groups import grouping_key
 from .sql import SqlExpr
 from .steps import Query, Step, without_order
 
-NUMBER, MATCH, HOLDS, PLACE = (f"{sql.RESERVED}asof_{n}" for n in ("number", "match", "holds", "place"))
+NUMBER, MATCH, PLACE, RANK, BEST, RESTATED = (
+    f"{sql.RESERVED}asof_{n}" for n in ("number", "match", "place", "rank", "best", "restated")
+)
 Hidden = Mapping[str, Expr]
 """Expressions that decide, under the names of the columns that hold their values."""
 
@@ -108,40 +111,62 @@ def _by_candidates(node: AsofJoin, deciding: Decisive, left: Step, right: Step, 
     hidden: list[SqlExpr] = [query.column(name) for name in deciding.ours]
     number = sql.alias(_numbered((), ()), NUMBER)
     rows = query.add(query.next_name(), query.select(left, [*hidden, number]), stored=True)
+    ranked = _ranked(node, deciding, right, query)
     moments = [deciding.at, *([deciding.available] if deciding.available is not None else [])]
     conditions = _equal(deciding, query)
     conditions += [translate(call("le", m.right, m.left), query.column) for m in moments]
     if node.within is not None:
         conditions.append(_near(node.within, deciding, query))
-    if deciding.until is not None and deciding.available is None:
-        conditions.append(_holds(deciding.until, deciding, query))
-    pairs = Step(rows, right.names, joins=(exp.Join(this=right.source, on=sql.all_of(conditions), kind="INNER"),))
-    ties = [ordered(key, query.column) for key in node.ties]
-    newest, *latest = (sql.ordered(translate(m.right, query.column), descending=True) for m in moments)
-    extra: list[SqlExpr] = [translate(m.right, query.column) for m in moments]
-    if deciding.until is not None and deciding.available is not None:
-        holds = sql.alias(_holds(deciding.until, deciding, query), HOLDS)
-        line = [sql.column(NUMBER), translate(deciding.at.right, query.column)]
-        known = _first(pairs, [*extra, holds], line, [*latest, *ties], query)
-        pairs = replace(known, where=(*known.where, sql.column(HOLDS)))
-        latest, ties = [], []
-    found = _first(pairs, extra, [sql.column(NUMBER)], [newest, *latest, *ties], query)
-    matches = query.add(query.next_name(), query.select(found, [sql.alias(sql.column(NUMBER), MATCH)]))
-    same = exp.EQ(this=sql.column(NUMBER), expression=sql.column(MATCH))
+    if deciding.until is not None:
+        conditions.append(_open(deciding.until, deciding.at, query))
+    if deciding.available is not None:
+        later = ColumnRef(RESTATED, deciding.available.right.inferred.as_nullable())
+        conditions.append(_open(later, deciding.available, query))
+    pairs = exp.Join(this=ranked, on=sql.all_of(conditions), kind="INNER")
+    best = exp.Select(
+        expressions=[sql.column(NUMBER), sql.alias(sql.fn("max", sql.column(RANK)), BEST)],
+        from_=exp.From(this=rows.copy()),
+        joins=[pairs],
+    )
+    best = best.group_by(sql.number(1))
+    numbered = sql.alias(sql.column(NUMBER), MATCH)
+    matches = exp.Select(
+        expressions=[numbered, sql.column(BEST)], from_=exp.From(this=query.add(query.next_name(), best))
+    )
+    found = query.add(query.next_name(), matches)
     kind = {"side": "LEFT"} if node.kind is JoinKind.LEFT else {"kind": "INNER"}
-    return Step(rows.copy(), node.schema.names, joins=(exp.Join(this=matches, on=same, **kind),))
+    same, place = (
+        exp.EQ(this=sql.column(one), expression=sql.column(other)) for one, other in ((NUMBER, MATCH), (BEST, RANK))
+    )
+    joins = (exp.Join(this=found, on=same, **kind), exp.Join(this=ranked.copy(), on=place, **kind))
+    return Step(rows, node.schema.names, joins=joins)
 
 
-def _first(
-    pairs: Step, extra: Iterable[SqlExpr], partition: Sequence[SqlExpr], order: Sequence[exp.Ordered], query: Query
-) -> Step:
-    """Of the candidates in each `partition` the first in `order`; their number and the columns `extra` stay at hand."""
-    kept = [sql.column(NUMBER), *(one.copy() for one in extra)]
-    rows = query.add(query.next_name(), query.select(pairs, kept))
-    columns = [*(query.column(name) for name in pairs.names), *(sql.column(one.alias_or_name) for one in kept)]
-    place = sql.alias(_numbered(partition, order), PLACE)
-    placed = exp.Select(expressions=[*columns, place], from_=exp.From(this=rows))
-    return Step(query.add(query.next_name(), placed), pairs.names, where=(_is_first(),))
+def _ranked(node: AsofJoin, deciding: Decisive, right: Step, query: Query) -> exp.Table:
+    """The right rows, ranked so that of several candidates the one that counts has the highest rank: by their instant,
+    and where they agree in it, in the order of `ties` reversed. Where availability decides, one row of each key and
+    pair of instants is left, with the availability of the one that restates it."""
+    hidden: list[SqlExpr] = [query.column(name) for name in deciding.theirs]
+    at = translate(deciding.at.right, query.column)
+    line = [*(query.column(key.name) for _, key in deciding.keys), at]
+    available = [] if deciding.available is None else [translate(deciding.available.right, query.column)]
+    order: list[exp.Ordered] = [sql.ordered(at)]
+    if node.ties:
+        place = _numbered([*line, *available], [ordered(key, query.column) for key in node.ties])
+        placed = query.add(query.next_name(), query.select(right, [*hidden, sql.alias(place, PLACE)]))
+        right = Step(placed, right.names, where=(_is_first(),) if available else ())
+        order.append(sql.ordered(sql.column(PLACE), descending=True))
+        if available:
+            one = query.select(right, [*(h.copy() for h in hidden), sql.column(PLACE)])
+            right = Step(query.add(query.next_name(), one), right.names)
+    extra: list[SqlExpr] = [h.copy() for h in hidden]
+    if available:
+        restated = exp.Window(this=sql.fn("lead", available[0].copy()), partition_by=[key.copy() for key in line])
+        restated.set("order", exp.Order(expressions=[sql.ordered(available[0].copy())]))
+        extra.append(sql.alias(restated, RESTATED))
+    extra.append(sql.alias(_numbered((), order), RANK))
+    query.spelled[RESTATED] = RESTATED
+    return query.add(query.next_name(), query.select(right, extra), stored=True)
 
 
 def _numbered(partition: Sequence[SqlExpr], order: Sequence[exp.Ordered]) -> exp.Window:
@@ -168,7 +193,7 @@ def _near(within: int, deciding: Decisive, query: Query) -> SqlExpr:
     return exp.LTE(this=gap, expression=sql.number(within * 1_000_000))
 
 
-def _holds(until: Expr, deciding: Decisive, query: Query) -> SqlExpr:
-    """Whether the right row has not ended by the left row's instant."""
+def _open(until: Expr, moment: Moments, query: Query) -> SqlExpr:
+    """Whether the right row has no end, or one after the left row's instant."""
     open_ = sql.is_null(translate(until, query.column))
-    return exp.Or(this=open_, expression=translate(call("gt", until, deciding.at.left), query.column))
+    return sql.paren(exp.Or(this=open_, expression=translate(call("gt", until, moment.left), query.column)))
