@@ -200,7 +200,8 @@ class _Rows:
 
     A *line* is what one row at most is found of: the vintages of one key and interval, or one row without a key.
     `lines` has where each begins, and its end is where the next one does; `firsts` has the first line of each key.
-    `earliest` is, for each line, the first availability among those of its key up to it.
+    `earliest` is, for each line, the first availability among those of its key up to it; `begun` finds lines of a key
+    by their beginning, `published` rows of a line by their availability.
     """
 
     table: pa.Table
@@ -213,6 +214,8 @@ class _Rows:
     lines: np.ndarray
     firsts: np.ndarray
     earliest: np.ndarray
+    begun: _Within
+    published: _Within
 
     @classmethod
     def of(cls, read: Read, asked: Asof) -> _Rows:
@@ -257,6 +260,8 @@ class _Rows:
             np.append(lines, sorted_.height),
             np.append(groups.get_column("line").to_numpy().astype(np.int64), len(lines)),
             by_line.get_column("earliest").to_numpy(),
+            _Within.of(by_line.get_column("group").to_numpy().astype(np.int64), by_line.get_column("from").to_numpy()),
+            _Within.of(np.cumsum(begins, dtype=np.int64) - 1, column("available").to_numpy()),
         )
 
     def groups(self, batch: pa.RecordBatch) -> np.ndarray:
@@ -275,38 +280,48 @@ class _Rows:
         """The place in `order` of the row found for each key and pair of instants, `NONE` where there is none."""
         found = np.full(len(groups), NONE, dtype=np.int64)
         rows = np.flatnonzero(groups != NONE)
-        begins = self.from_[self.lines[:-1]]
+        begins, ranks = self.from_[self.lines[:-1]], self.published.ranks(known)
         lowest = self.firsts[groups[rows]]
-        line = _last_at_most(begins, lowest, self.firsts[groups[rows] + 1], at[rows])
+        line = self.begun.last(groups[rows], self.begun.ranks(at[rows]))
         while len(rows):
-            line_at, line_known = at[rows], known[rows]
             left = line >= lowest
-            left[left] &= self.earliest[line[left]] <= line_known[left]
+            left[left] &= self.earliest[line[left]] <= known[rows[left]]
             if within is not None:
                 # Both are within 64 bits, their difference need not be.
-                left[left] &= begins[line[left]] >= np.maximum(line_at[left], instants.EARLIEST + within) - within
+                left[left] &= begins[line[left]] >= np.maximum(at[rows[left]], instants.EARLIEST + within) - within
             rows, line, lowest = rows[left], line[left], lowest[left]
-            line_at, line_known = line_at[left], line_known[left]
-            place = _last_at_most(self.available, self.lines[line], self.lines[line + 1], line_known)
+            place = self.published.last(line, ranks[rows])
             holds = place >= self.lines[line]
             ends = self.to[place[holds]]
-            holds[holds] &= (ends > line_at[holds]) | (ends == instants.LATEST)
+            holds[holds] &= (ends > at[rows[holds]]) | (ends == instants.LATEST)
             found[rows[holds]] = place[holds]
             rows, line, lowest = rows[~holds], line[~holds] - 1, lowest[~holds]
         return found
 
 
-def _last_at_most(values: np.ndarray, low: np.ndarray, high: np.ndarray, limit: np.ndarray) -> np.ndarray:
-    """For each range `low` to `high` (exclusive) of ascending `values` the last place at or below `limit`; one below
-    `low` where there is none."""
-    low, high = low.copy(), high.copy()
-    while (open_ := low < high).any():
-        middle = (low + high) // 2
-        below = np.zeros(len(low), dtype=bool)
-        below[open_] = values[middle[open_]] <= limit[open_]
-        low = np.where(open_ & below, middle + 1, low)
-        high = np.where(open_ & ~below, middle, high)
-    return low - 1
+@dataclass(frozen=True, slots=True)
+class _Within:
+    """Values that ascend within each of ascending owners: the last one at or below a limit is found by one bisection
+    over owners and the ranks of values together."""
+
+    values: np.ndarray
+    places: np.ndarray
+
+    @classmethod
+    def of(cls, owners: np.ndarray, values: np.ndarray) -> _Within:
+        """`values` and whose each is."""
+        distinct = np.unique(values)
+        return cls(distinct, owners * (len(distinct) + 1) + np.searchsorted(distinct, values, side="right"))
+
+    def ranks(self, limits: np.ndarray) -> np.ndarray:
+        """The rank of each limit among the values."""
+        ranks: np.ndarray = np.searchsorted(self.values, limits, side="right")
+        return ranks
+
+    def last(self, owners: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+        """The place of the last value of each owner up to a rank; one before the owner's first where there is none."""
+        places: np.ndarray = np.searchsorted(self.places, owners * (len(self.values) + 1) + ranks, side="right") - 1
+        return places
 
 
 def _keys(read: Read, table: pa.Table, asked: Asof) -> pl.DataFrame:
