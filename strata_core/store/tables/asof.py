@@ -320,7 +320,10 @@ class _Within:
 
     def last(self, owners: np.ndarray, ranks: np.ndarray) -> np.ndarray:
         """The place of the last value of each owner up to a rank; one before the owner's first where there is none."""
-        places: np.ndarray = np.searchsorted(self.places, owners * (len(self.values) + 1) + ranks, side="right") - 1
+        asked = owners * (len(self.values) + 1) + ranks
+        order = np.argsort(asked)  # in ascending order one search goes on where the one before it ended
+        places = np.empty(len(asked), dtype=np.int64)
+        places[order] = np.searchsorted(self.places, asked[order], side="right") - 1
         return places
 
 
