@@ -47,7 +47,7 @@ CHECK = "landing"
 FILES = "files"
 PARTITION = "{partition}"
 StoreLocation: TypeAlias = StrataProject | str | os.PathLike[str]
-"""A project, whose store is meant, or the folder of a store."""
+"""A project, whose store is meant, or the place of a store: a folder, or `s3://bucket/prefix`."""
 Mode = Literal["append", "replace"]
 Told: TypeAlias = MaterializeResult[None] | AssetCheckResult
 
