@@ -18,6 +18,7 @@ from .project import StrataProject
 from .promotion import strata_promotion_job
 from .resource import StrataResource, StrataRunConfig
 from .sources import observable_sources
+from .stale_sensor import strata_stale_sensor
 from .translator import DagsterStrataTranslator
 
 if TYPE_CHECKING:
@@ -64,4 +65,5 @@ __all__ = [
     "strata_contract_sensor",
     "strata_land_assets",
     "strata_promotion_job",
+    "strata_stale_sensor",
 ]

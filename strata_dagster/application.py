@@ -13,7 +13,14 @@ from functools import partial
 from pathlib import Path
 from uuid import UUID
 
-from dagster import AssetCheckResult, AssetExecutionContext, AssetObservation, Failure, MaterializeResult
+from dagster import (
+    AssetCheckResult,
+    AssetExecutionContext,
+    AssetMaterialization,
+    AssetObservation,
+    Failure,
+    MaterializeResult,
+)
 
 from strata_core.contract_engine.approvals import approvals
 from strata_core.diagnostics import Diagnostic, StrataError
@@ -29,6 +36,7 @@ from . import events
 from .assets import ON_ERROR
 from .contract_tests import answered, blocks, selected_specs, told_of_tests, unasked
 from .examination import examined
+from .partitions import asked_of
 from .project import findings
 from .promotion import PROMOTE_FROM
 from .readers import fresh_readers
@@ -40,7 +48,7 @@ from .telling import Telling
 TRANSIENT = frozenset({"E091", "E092", "E093"})
 """What a repetition may mend: the engine's memory or disk, the store, another apply that was quicker."""
 
-Told = MaterializeResult[None] | AssetCheckResult | AssetObservation
+Told = MaterializeResult[None] | AssetMaterialization | AssetCheckResult | AssetObservation
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +116,15 @@ class StrataApplication:
     def _work(self, workspace: Workspace, selection: Selection) -> Plan | Promotion:
         """What is to be done: the plan of an apply, or a promotion, where the run's tags name an environment."""
         models, compiled = selection.models, workspace.compiled
-        take_back = not compiled.errors and models.keys() == compiled.models.keys()
+        partitions = asked_of(self.context, models.values())
+        take_back = partitions is None and not compiled.errors and models.keys() == compiled.models.keys()
         asked = partial(approvals, workspace.project.root)
         source = self.context.run.tags.get(PROMOTE_FROM)
         if source is not None and models:
             return plan_promotion(workspace, source, models, with_upstream=False, take_back=take_back, approvals=asked)
-        return workspace.plan(models, with_upstream=False, take_back=take_back, force=self.force, approvals=asked)
+        return workspace.plan(
+            models, with_upstream=False, take_back=take_back, force=self.force, approvals=asked, asked=partitions
+        )
 
     def _happening(self, workspace: Workspace, work: Plan | Promotion, log: RunLog) -> Iterator[Event]:
         run = self.context.run
@@ -130,7 +141,7 @@ class StrataApplication:
     ) -> Generator[Told, None, Failure | None]:
         plan, run = work.plan if isinstance(work, Promotion) else work, self.context.run
         log = RunLog(self.context.log, workspace.project, self.environment)
-        telling = Telling(workspace, selection, plan)
+        telling = Telling(self.context, workspace, selection, plan)
         tag_run(self.context, workspace)
         parent = Parent(UUID(run.run_id), "dagster", run.job_name)
         happening = self._happening(workspace, work, log)

@@ -13,6 +13,7 @@ from dagster import (
     AssetsDefinition,
     AssetSpec,
     BackfillPolicy,
+    PartitionsDefinition,
     RetryPolicy,
     multi_asset,
 )
@@ -57,6 +58,8 @@ def strata_assets(
     retry_policy: RetryPolicy | None = None,
     op_tags: dict[str, Any] | None = None,
     pool: str | None = None,
+    partitions_def: PartitionsDefinition[str] | None = None,
+    backfill_policy: BackfillPolicy | None = None,
     op_per_model: Literal[False] = False,
 ) -> Callable[[Body], AssetsDefinition]: ...
 
@@ -72,6 +75,8 @@ def strata_assets(
     retry_policy: RetryPolicy | None = None,
     op_tags: dict[str, Any] | None = None,
     pool: str | None = None,
+    partitions_def: PartitionsDefinition[str] | None = None,
+    backfill_policy: BackfillPolicy | None = None,
     op_per_model: Literal[True],
 ) -> Callable[[Body], list[AssetsDefinition]]: ...
 
@@ -86,21 +91,29 @@ def strata_assets(
     retry_policy: RetryPolicy | None = None,
     op_tags: dict[str, Any] | None = None,
     pool: str | None = None,
+    partitions_def: PartitionsDefinition[str] | None = None,
+    backfill_policy: BackfillPolicy | None = None,
     op_per_model: bool = False,
 ) -> Callable[[Body], AssetsDefinition] | Callable[[Body], list[AssetsDefinition]]:
     """One op that applies the models of `project`, each with a blocking `write_pin`, a `last_known_good` check and the
     tests of product contracts that cover it.
 
     `select` and `exclude` name models as dbt does, or are Dagster's own selections (`choosing`). `op_per_model` makes
-    an op of each model, for runs in parallel and retries of one, and gives a list. `retry_policy` repeats what a
-    repetition may mend, such as a full disk; a violated contract is never tried again. Raises
-    `DagsterInvalidDefinitionError` where the project does not compile or a selection names nothing.
+    an op of each model, for runs in parallel and retries of one, and gives a list. `partitions_def` takes the place of
+    the partitions of all models that have some, and `backfill_policy` that of a single run for a range of them.
+    `retry_policy` repeats what a repetition may mend, such as a full disk; a violated contract is never tried again.
+    Raises `DagsterInvalidDefinitionError` where the project does not compile or a selection names nothing.
 
         @strata_assets(project=project, select="+revenue,path:models/finance", exclude="tag:classification/pii")
         def models(context: AssetExecutionContext, strata: StrataResource):
             yield from strata.apply(context).stream()
     """
     found = strata_asset_specs(project, translator or DagsterStrataTranslator(), select, exclude)
+    if partitions_def is not None:
+        found = [
+            spec if spec.partitions_def is None else spec.replace_attributes(partitions_def=partitions_def)
+            for spec in found
+        ]
     promised = promised_of(project, found)
     specs = promised.specs
 
@@ -113,7 +126,7 @@ def strata_assets(
             retry_policy=retry_policy,
             op_tags={**(op_tags or {}), ON_ERROR: project.on_error},
             pool=pool,
-            backfill_policy=BackfillPolicy.single_run(),
+            backfill_policy=backfill_policy or BackfillPolicy.single_run(),
         )
 
     def ops(body: Body) -> list[AssetsDefinition]:

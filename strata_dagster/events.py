@@ -18,6 +18,8 @@ from dagster import (
 from strata_core.analysis.compiled import CompiledProject
 from strata_core.contract.report import MASKED, PinReport
 from strata_core.diagnostics import Diagnostic
+from strata_core.planning.partition_states import counted, partition_states
+from strata_core.planning.pieces import Piece, pieces_of
 from strata_core.planning.plan import PlannedModel
 from strata_core.planning.preview import hidden_columns, preview
 from strata_core.planning.provenance import pin_of
@@ -34,6 +36,9 @@ from .tables import markdown_table
 Metadatum = str | int | float | bool | MetadataValue[Any]
 DATA_VERSION_TAG = "dagster/data_version"
 INPUT_VERSION_TAG = "dagster/input_data_version"
+MOST_PARTITIONS = 60
+"""Partitions in a table, the stale ones first."""
+HEADER = ("partition", "rows", "state")
 NO_CONTRACT = "The model has no contract: nothing is promised of its rows.\n"
 
 
@@ -65,20 +70,69 @@ def materialization(
     version: EnvironmentVersion,
     sources: Mapping[str, AssetKey],
     check: AssetCheckResult | None,
+    partition: str | None = None,
 ) -> MaterializeResult[None]:
-    """The live artifact of a model in `version`; `check` is the pin's verdict on it.
+    """The live artifact of a model in `version`, or its `partition`; `check` is the pin's verdict on it.
 
     Its data version is the digest of its rows, so that what reads it stays fresh when they did not change. The
     content of files (`sources`) is noted as it was read, not as it was last observed.
     """
-    digests = {sources[u]: workspace.sources[u].digest for u in result.planned.inputs if u in sources}
+    piece = None if partition is None else piece_of(artifact, partition)
+    own = {} if partition is None else partition_metadata(result, partition, piece)
     return MaterializeResult(
         asset_key=key,
-        metadata=_live_metadata(workspace, result, artifact, version),
-        data_version=DataVersion(artifact.manifest.digest),
-        tags={f"{INPUT_VERSION_TAG}/{k.to_user_string()}": digest for k, digest in digests.items()},
+        metadata=_live_metadata(workspace, result, artifact, version) | own,
+        data_version=DataVersion(artifact.manifest.digest if piece is None else piece.digest),
+        tags=source_tags(workspace, result, sources),
         check_results=[check] if check else [],
     )
+
+
+def source_tags(workspace: Workspace, result: ModelResult, sources: Mapping[str, AssetKey]) -> dict[str, str]:
+    """The content of the files that a model read."""
+    digests = {sources[u]: workspace.sources[u].digest for u in result.planned.inputs if u in sources}
+    return {f"{INPUT_VERSION_TAG}/{k.to_user_string()}": digest for k, digest in digests.items()}
+
+
+def piece_of(artifact: Artifact, partition: str) -> Piece | None:
+    """What is live of a partition."""
+    pieces = pieces_of(artifact.manifest)
+    return None if pieces is None else pieces.by_key.get(partition)
+
+
+def partition_metadata(result: ModelResult, partition: str, piece: Piece | None) -> dict[str, Metadatum]:
+    """What is told of one partition, beside what is told of its table."""
+    made = result.pieces.get(partition)
+    causes = {p.key: p.causes for p in result.planned.periods or ()}.get(partition, ())
+    return {
+        "partition": partition,
+        **(
+            {"dagster/partition_row_count": piece.rows, "digest": piece.digest, "address": piece.address}
+            if piece
+            else {}
+        ),
+        "reused": made is None or made.status is not Status.COMPUTED,
+        "reason": "; ".join(map(str, causes)) or "fresh: nothing changed",
+    }
+
+
+def partitions_table(workspace: Workspace, name: str) -> dict[str, Metadatum]:
+    """The partitions of a model, each with its rows and why it is stale: Dagster tells nothing of them all together."""
+    states = partition_states(workspace, name)
+    if not states:
+        return {}
+    told = sorted(states, key=lambda s: (not s.causes, s.rows is not None))[:MOST_PARTITIONS]
+    rows = [(s.key, "missing" if s.rows is None else s.rows, "; ".join(map(str, s.causes)) or "fresh") for s in told]
+    more = (
+        f"\n{len(states) - len(told):,} more are fresh or stale for the same reasons.\n"
+        if len(states) > len(told)
+        else ""
+    )
+    return {
+        "partitions_live": sum(s.rows is not None for s in states),
+        "partitions_stale": sum(bool(s.causes) for s in states),
+        "partitions_summary": MetadataValue.md(f"{counted(states)}\n\n{markdown_table(HEADER, rows)}{more}"),
+    }
 
 
 def _live_metadata(
@@ -105,6 +159,7 @@ def _live_metadata(
         "preview": MetadataValue.md(markdown_table(shown.columns, shown.rows)),
         "columns": MetadataValue.md(_statistics(workspace.compiled, artifact)),
         **{f"nulls/{name}": s.null_count for name, s in manifest.statistics.items() if name in nullable},
+        **partitions_table(workspace, manifest.table),
     }
 
 
@@ -169,6 +224,7 @@ def unpublished(
             metadata |= {"write_pin": MetadataValue.md(_violation(workspace, result, stays))}
             metadata |= {} if rows is None else {"rows": rows}
             metadata |= offenders(result.pin)
+            metadata |= _refused(result)
             return _check(key, False, f"{_counted(result.violations)}: not published; {stays}", metadata)
         case Status.FAILED:
             metadata |= {"findings": MetadataValue.md(list_of(result.diagnostics))}
@@ -182,6 +238,14 @@ def unpublished(
             report = result.pin or (pin_of(result.artifact.manifest) if result.artifact else None)
             metadata |= {"write_pin": MetadataValue.md(_pin_table(report))}
             return _check(key, True, f"the candidate keeps its contract; not published, {because}; {stays}", metadata)
+
+
+def _refused(result: ModelResult) -> dict[str, Metadatum]:
+    """What became of each partition, where a model was applied by them."""
+    if not result.pieces:
+        return {}
+    rows = [(key, made.status, made.piece.rows if made.piece else "") for key, made in result.pieces.items()]
+    return {"partitions": MetadataValue.md(markdown_table(("partition", "outcome", "rows"), rows))}
 
 
 def unknown(key: AssetKey, diagnostics: Iterable[Diagnostic]) -> AssetCheckResult:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cache
 
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetKey, MetadataValue
 
 from strata_core.contract.rules import spelled_age
+from strata_core.diagnostics import StrataError
 from strata_core.planning.health import Health, examine
-from strata_core.planning.project import Project
-from strata_core.planning.workspace import make_engine
+from strata_core.planning.pieces import pieces_of
+from strata_core.planning.project import Project, compile_
+from strata_core.planning.workspace import Workspace, make_engine, open_workspace
 from strata_core.store.instant import spell
 
 from .assets import LAST_KNOWN_GOOD
-from .events import Metadatum, list_of
+from .events import Metadatum, list_of, partitions_table
 
 
 def examined(
@@ -25,6 +28,7 @@ def examined(
     After an apply it does not: what was just published was pinned, and the rest was when it was published.
     """
     engine = make_engine(project) if again else None
+    opened = cache(lambda: open_workspace(project, environment, compile_(project), write=False))
     for model, key in checks.items():
         health = examine(project, environment, model, datetime.now(UTC), engine=engine)
         yield AssetCheckResult(
@@ -33,8 +37,19 @@ def examined(
             check_name=LAST_KNOWN_GOOD,
             severity=AssetCheckSeverity.WARN if health.only_old else AssetCheckSeverity.ERROR,
             description=_description(health, environment),
-            metadata={**_metadata(health), "rows_read_again": again},
+            metadata={**_metadata(health), **_partitions(health, opened), "rows_read_again": again},
         )
+
+
+def _partitions(health: Health, opened: Callable[[], Workspace]) -> dict[str, Metadatum]:
+    """The partitions of what is live, and which of them are stale; nothing where that cannot be told."""
+    if health.artifact is None or pieces_of(health.artifact.manifest) is None:
+        return {}
+    try:
+        workspace = opened()
+        return partitions_table(workspace, health.model) if health.model in workspace.compiled.models else {}
+    except StrataError:  # the pin's own check says what is wrong with the project
+        return {}
 
 
 def _description(health: Health, environment: str) -> str:

@@ -37,7 +37,7 @@ def fresh_readers(
 
     One that Dagster never saw, or saw with other rows or another meaning than are live, is left to a run of its own.
     """
-    known = _readers(context, published, selected)
+    known = _readers(context, [n for n in published if workspace.compiled.models[n].periods is None], selected)
     readers = {name: key for name, key in known.items() if name in workspace.compiled.models}  # the rest is gone since
     if not readers:
         return

@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from dagster import AssetCheckResult, MaterializeResult
+from dagster import AssetCheckResult, AssetExecutionContext, AssetMaterialization, MaterializeResult
 
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.apply import live_artifact
 from strata_core.planning.plan import Plan
 from strata_core.planning.results import ModelResult, Outcome, Status
 from strata_core.planning.workspace import Workspace
+from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
 
 from . import events
+from .partitions import provenance_tags, waited_for
 from .selection import Selection
 
-Told = MaterializeResult[None] | AssetCheckResult
+Told = MaterializeResult[None] | AssetMaterialization | AssetCheckResult
 
 
 @dataclass(slots=True)
 class Telling:
     """What became of the models of `plan` so far, and which of them were told."""
 
+    context: AssetExecutionContext
     workspace: Workspace
     selection: Selection
     plan: Plan
@@ -103,6 +106,9 @@ class Telling:
         result, key = self._results[name], self.selection.pins.get(name)
         try:
             artifact = result.artifact or live_artifact(self.workspace.store, name, None, self._version)
+            if result.planned.periods is not None and not self.context.has_partition_key:
+                yield from self._range(result, artifact)
+                return
             check = events.passed(key, result.status, artifact, self._version) if key else None
             yield events.materialization(
                 self.workspace,
@@ -112,9 +118,40 @@ class Telling:
                 self._version,
                 self.selection.sources,
                 check,
+                self.context.partition_key if result.planned.periods is not None else None,
             )
         except StrataError as error:
             yield from self._unfound(name, error.diagnostics)
+
+    def _range(self, result: ModelResult, artifact: Artifact) -> Iterator[Told]:
+        """Each partition of a range that is live, with its own version, then the pin's verdict on all of them. An op
+        that waits for the model has its output first, for which Dagster knows one version alone."""
+        key, pin = self.selection.models[result.name], self.selection.pins.get(result.name)
+        told = (self.workspace, key, result, artifact, self._version, self.selection.sources)
+        whole = events.materialization(*told, None)
+        if result.status.sound and waited_for(self.context, key):
+            yield whole
+        for planned in result.planned.periods or ():
+            made = result.pieces.get(planned.key)
+            if made is not None and not made.status.sound:
+                continue
+            piece = events.piece_of(artifact, planned.key)
+            if piece is not None:
+                yield AssetMaterialization(
+                    key,
+                    partition=planned.key,
+                    metadata={**(whole.metadata or {}), **events.partition_metadata(result, planned.key, piece)},
+                    tags={
+                        **dict(provenance_tags(self.context, key, planned.key)),
+                        **events.source_tags(self.workspace, result, self.selection.sources),
+                        events.DATA_VERSION_TAG: piece.digest,
+                        "dagster/data_version_is_user_provided": "true",
+                    },
+                )
+        if pin is not None and result.status.sound:
+            yield events.passed(pin, result.status, artifact, self._version)
+        elif pin is not None:
+            yield events.unpublished(pin, self.workspace, result, self._version, "")
 
     def _checked_alone(self) -> Iterator[Told]:
         """The checks whose models are not part of the run: the verdict that what is live was published with; of a

@@ -6,10 +6,20 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dagster import AssetDep, AssetKey, AssetSpec, AutomationCondition
+from dagster import (
+    AllPartitionMapping,
+    AssetDep,
+    AssetKey,
+    AssetSpec,
+    AutomationCondition,
+    PartitionMapping,
+    PartitionsDefinition,
+    TimeWindowPartitionMapping,
+)
 
 from strata_core.planning.outline import ModelOutline, SourceOutline
 
+from .partitions import time_windows
 from .project import StrataProject
 from .tables import code_reference, column_lineage, table_schema
 
@@ -35,11 +45,7 @@ class DagsterStrataTranslator:
 
     def get_asset_spec(self, project: StrataProject, model: ModelOutline, keys: Mapping[str, AssetKey]) -> AssetSpec:
         """The asset of `model`; `keys` has the key of every model and source of the project."""
-        sources = project.outline.sources
-        deps = [
-            AssetDep(keys[name], metadata={SOURCE: name}) if is_file(sources.get(name)) else AssetDep(keys[name])
-            for name in model.upstream
-        ]
+        deps = [self._dep(project, model, name, keys[name]) for name in model.upstream]
         readers = {name: keys[name].to_user_string() for name in project.readers.get(model.name, ())}
         return AssetSpec(
             keys[model.name],
@@ -57,7 +63,14 @@ class DagsterStrataTranslator:
             tags=self.get_tags(project, model),
             kinds=self.get_kinds(project, model),
             automation_condition=self.get_automation_condition(project, model),
+            partitions_def=self.get_partitions_def(project, model),
         )
+
+    def _dep(self, project: StrataProject, model: ModelOutline, upstream: str, key: AssetKey) -> AssetDep:
+        if (above := project.outline.models.get(upstream)) is not None:
+            return AssetDep(key, partition_mapping=self.get_partition_mapping(project, model, above))
+        is_read = is_file(project.outline.sources.get(upstream))
+        return AssetDep(key, metadata={SOURCE: upstream}) if is_read else AssetDep(key)
 
     def get_asset_key(self, project: StrataProject, model: ModelOutline) -> AssetKey:
         """The model's name."""
@@ -96,6 +109,20 @@ class DagsterStrataTranslator:
     ) -> AutomationCondition[AssetKey] | None:
         """None: models run when a job, a schedule or a person says so."""
         return None
+
+    def get_partitions_def(self, project: StrataProject, model: ModelOutline) -> PartitionsDefinition[str] | None:
+        """The model's partitions of time (`partition_start`), if it has some."""
+        return None if model.periods is None else time_windows(model.periods)
+
+    def get_partition_mapping(
+        self, project: StrataProject, model: ModelOutline, upstream: ModelOutline
+    ) -> PartitionMapping | None:
+        """Those of the same time, where a partition is proven to read these alone; else all."""
+        if not all(self.get_partitions_def(project, one) for one in (model, upstream)):
+            return None
+        if upstream.name in model.own_time:
+            return TimeWindowPartitionMapping(allow_nonexistent_upstream_partitions=True)
+        return AllPartitionMapping()
 
     def get_metadata(
         self, project: StrataProject, model: ModelOutline, keys: Mapping[str, AssetKey]

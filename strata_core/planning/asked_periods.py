@@ -15,7 +15,7 @@ from ..periods import Period
 from ..store.artifacts import Artifact
 from ..store.environments import EnvironmentVersion
 from ..store.store import Store
-from .fingerprints import Fingerprint, data_digest
+from .fingerprints import data_digest
 from .pieces import Pieces, Upstream, inputs_of, piece_address, pieces_of, within
 from .plan import Cause, PlannedModel, PlannedPeriod, Reason
 from .provenance import sound_artifact
@@ -60,7 +60,7 @@ def with_periods(project: CompiledProject, asked: Asked, among: Collection[str] 
 
 
 def asked_periods(
-    project: CompiledProject, prints: Mapping[str, Fingerprint], live: Live, selected: Collection[str], asked: Asked
+    project: CompiledProject, live: Live, selected: Collection[str], asked: Asked
 ) -> Callable[[PlannedModel, Mapping[str, PlannedModel]], PlannedModel]:
     """What makes of a whole plan of a model that of the partitions `asked` of the `selected` models, and of those
     upstream of which a partition reads its own rows alone. All others stay planned whole.
@@ -76,7 +76,7 @@ def asked_periods(
 
     def planned_by_periods(whole: PlannedModel, planned: Mapping[str, PlannedModel]) -> PlannedModel:
         stretch, model = stretches.get(whole.name), project.models[whole.name]
-        return whole if stretch is None else _planned(model, whole, stretch, prints, live, planned)
+        return whole if stretch is None else _planned(model, whole, stretch, live, planned)
 
     return planned_by_periods
 
@@ -130,7 +130,6 @@ def _planned(
     model: CompiledModel,
     whole: PlannedModel,
     stretch: Period,
-    prints: Mapping[str, Fingerprint],
     live: Live,
     planned: Mapping[str, PlannedModel],
 ) -> PlannedModel:
@@ -140,7 +139,7 @@ def _planned(
     own = _artifact(live, whole.name)
     pieces = None if own is None else pieces_of(own.manifest)
     pieces = pieces if pieces is not None and pieces.fit(periods) else None
-    tables = _tables(whole, prints[whole.name], live)
+    tables = tables_of(whole, live)
     found = []
     for period in periods.between(periods.at(stretch.start), periods.last_of(stretch)):
         key = periods.key(period)
@@ -200,10 +199,10 @@ def _causes(
     return (*found, *([Cause(Reason.UPSTREAM_CHANGE, tuple(models))] if models else ()))
 
 
-def _tables(whole: PlannedModel, own: Fingerprint, live: Live) -> dict[str, Upstream]:
-    """What the model reads, as far as it is there."""
+def tables_of(planned: PlannedModel, live: Live) -> dict[str, Upstream]:
+    """What a model reads, as far as it is there."""
     found = {}
-    for name, reading in own.readings.items():
+    for name, reading in planned.fingerprint.readings.items():
         if name in live.sources:
             found[name] = Upstream(reading.columns, live.sources[name])
         elif (artifact := _artifact(live, name)) is not None and artifact.manifest.columns.keys() >= {*reading.columns}:

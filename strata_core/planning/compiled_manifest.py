@@ -16,12 +16,13 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, Severity, Span, StrataError
 from ..digests import hexdigest
+from ..periods import Periods
 from .outline import ColumnOutline, ModelOutline, Outline, SourceOutline
 from .project import Project, content_parts
 from .semantics import SEMANTICS_VERSION
 
 MANIFEST_PATH = ".strata/manifest.json"
-FORMAT = 2
+FORMAT = 3
 """Raise it when the document changes."""
 FIX = "run `strata compile --manifest`, or `dg utils refresh-defs-state` where it is the state of a component"
 
@@ -138,6 +139,8 @@ def _decode(document: Mapping[str, Any]) -> Outline:
                 "columns": _columns(model["columns"]),
                 "upstream": tuple(model["upstream"]),
                 "span": Span(**model["span"]),
+                "periods": model["periods"] and Periods(**model["periods"]),
+                "own_time": tuple(model["own_time"]),
             }
         )
         for model in document["models"]

@@ -15,9 +15,11 @@ from ..frozen import dataclass
 from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.tables import ColumnId, TableId, project_tables
 from ..store.artifacts import Artifact
+from .asked_periods import Live, tables_of
 from .catalog import Catalog, outward
 from .consumers import renamed_columns
 from .fingerprints import address, data_digest
+from .pieces import inputs_of, piece_address
 from .plan import Plan, PlannedModel, Reason
 from .provenance import applied, sound_artifact
 from .workspace import Workspace
@@ -85,7 +87,9 @@ def _works(workspace: Workspace, plan: Plan) -> Iterator[tuple[str, Work]]:
         known = {u: digest for u, digest in digests.items() if digest is not None}
         forced = any(c.reason is Reason.FORCED for c in planned.causes)
         reused: bool | None = False
-        if not forced and len(known) < len(digests):
+        if planned.periods is not None:
+            reused = None if forced else _pieces_there(workspace, plan, planned, stale)
+        elif not forced and len(known) < len(digests):
             reused = None
         elif not forced:
             there = address(planned.fingerprint.local, known)
@@ -97,6 +101,20 @@ def _works(workspace: Workspace, plan: Plan) -> Iterator[tuple[str, Work]]:
             planned.name,
             Work(reused, _rows(tables), _bytes(workspace, tables), seconds if isinstance(seconds, float) else None),
         )
+
+
+def _pieces_there(workspace: Workspace, plan: Plan, planned: PlannedModel, stale: set[str]) -> bool | None:
+    """Whether all stale partitions of time exist already; None where that depends on what is computed upstream."""
+    live = Live(workspace.store, plan.base, {name: source.digest for name, source in workspace.sources.items()})
+    tables, model = tables_of(planned, live), workspace.compiled.models[planned.name]
+    if not stale.isdisjoint(planned.inputs) or len(tables) < len(planned.inputs):
+        return None
+    addresses = (
+        piece_address(planned.fingerprint.local, p.key, inputs_of(workspace.store, model, p.period, tables))
+        for p in planned.periods or ()
+        if p.causes
+    )
+    return all(sound_artifact(workspace.store, planned.name, there) is not None for there in addresses)
 
 
 def _artifact(

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from ..diagnostics import Diagnostic, Span
 from ..frozen import dataclass
+from ..periods import Periods
 from . import cache
 from .project import Project, content_parts
 
@@ -50,7 +51,8 @@ class SourceOutline:
 class ModelOutline:
     """A model. `module` is the dotted path of its file below the project's folder of models; `fingerprint` is the
     one that includes everything upstream; `attributes` are its `key: "text"` lines; `upstream` names the models
-    and sources that it reads."""
+    and sources that it reads. `periods` are its partitions of time; `own_time` names the models upstream of which such
+    a partition reads its own time alone."""
 
     name: str
     module: str
@@ -61,6 +63,8 @@ class ModelOutline:
     attributes: Mapping[str, str]
     description: str | None
     span: Span
+    periods: Periods | None = None
+    own_time: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analysis.compiled import CompiledModel, Source
+from ..analysis.compiled import CompiledModel, CompiledProject, Source
 from ..contract.model import TableContract
 from ..frozen import replace
 from ..relation.schema import Column
 from .fingerprints import fingerprints
 from .outline import ColumnOutline, ModelOutline, Outline, SourceOutline
+from .pieces import within
 from .project import SUFFIX, Project, compile_
 
 
@@ -18,7 +19,7 @@ def make_outline(project: Project) -> Outline:
     compiled = compile_(project)
     prints = fingerprints(compiled)
     roots = project.config.models
-    models = {name: _model(compiled.models[name], own.merkle, roots) for name, own in prints.items()}
+    models = {name: _model(compiled.models[name], compiled, own.merkle, roots) for name, own in prints.items()}
     sources = {name: _source(source) for name, source in compiled.sources.items()}
     return Outline(models, sources, compiled.diagnostics, tuple(sorted(compiled.broken)))
 
@@ -41,7 +42,7 @@ def _source(source: Source) -> SourceOutline:
     return SourceOutline(source.name, where.kind, where.location, columns, source.description, source.span)
 
 
-def _model(model: CompiledModel, fingerprint: str, roots: Sequence[str]) -> ModelOutline:
+def _model(model: CompiledModel, project: CompiledProject, fingerprint: str, roots: Sequence[str]) -> ModelOutline:
     contract = model.contract
     attributes = {key: str(value) for key, value in model.attributes.items() if value is not None}
     return ModelOutline(
@@ -54,7 +55,18 @@ def _model(model: CompiledModel, fingerprint: str, roots: Sequence[str]) -> Mode
         attributes,
         attributes.get("description") or (contract.description if contract else None),
         model.span,
+        model.periods,
+        _own_time(model, project),
     )
+
+
+def _own_time(model: CompiledModel, project: CompiledProject) -> tuple[str, ...]:
+    """The models with partitions of time of which a partition of `model` reads those of its time alone."""
+    if model.periods is None:
+        return ()
+    bounded = within(model, model.periods.at(model.periods.bounds.start)).bounded
+    above = {name: project.models[name].periods for name in model.upstream if name in project.models}
+    return tuple(name for name, periods in above.items() if periods is not None and bounded.get(name) == periods.column)
 
 
 def _columns(columns: Sequence[Column], contract: TableContract) -> tuple[ColumnOutline, ...]:

@@ -71,7 +71,7 @@ class Workspace:
         by_periods: ByPeriods = as_whole
         if asked is not None and selected is not None:
             live = Live(self.store, base, digests)
-            by_periods = asked_periods(self.compiled, prints, live, selected, asked)
+            by_periods = asked_periods(self.compiled, live, selected, asked)
         plan = make_plan(
             self.compiled,
             prints,

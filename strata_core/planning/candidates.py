@@ -1,0 +1,62 @@
+"""What an apply of a plan would make, told apart before it is made: who starts applies by itself asks for each once.
+
+A candidate is what a model means together with what it would read: of data that is there its digest, of what is stale
+upstream the candidate that it will be. While that stays, another apply would make the same, or fail in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..digests import hexdigest
+from ..periods import Period
+from .asked_periods import Live, tables_of
+from .pieces import Upstream, inputs_of
+from .plan import Plan, PlannedModel
+from .workspace import Workspace
+
+Key = tuple[str, str | None]
+"""A model, and one of its partitions of time where it was planned by these."""
+
+
+def candidates(workspace: Workspace, plan: Plan) -> dict[Key, str]:
+    """The digest of each candidate of `plan`, upstream first."""
+    live = Live(workspace.store, plan.base, {name: source.digest for name, source in workspace.sources.items()})
+    found: dict[Key, str] = {}
+    planned_by_name = {planned.name: planned for planned in plan.stale}
+    for planned in plan.stale:
+        tables = tables_of(planned, live)
+        own = (planned.fingerprint.local, planned.fingerprint.merkle)
+        for key, period in _periods(planned):
+            there = _there(workspace, planned, period, tables)
+            above = _above(planned, period, planned_by_name, found)
+            found[planned.name, key] = hexdigest("candidate", *own, key or "", *there, *above)
+    return found
+
+
+def _periods(planned: PlannedModel) -> Iterator[tuple[str | None, Period | None]]:
+    if planned.periods is None:
+        yield None, None
+    else:
+        yield from ((p.key, p.period) for p in planned.periods if p.causes)
+
+
+def _there(
+    workspace: Workspace, planned: PlannedModel, period: Period | None, tables: dict[str, Upstream]
+) -> Iterator[str]:
+    """What is read that is there."""
+    read = {name: upstream.digest for name, upstream in tables.items()}
+    if period is not None:
+        read = inputs_of(workspace.store, workspace.compiled.models[planned.name], period, tables)
+    for name in sorted(read):
+        yield from (name, read[name])
+
+
+def _above(
+    planned: PlannedModel, period: Period | None, stale: dict[str, PlannedModel], found: dict[Key, str]
+) -> Iterator[str]:
+    """What will be made of what is stale upstream."""
+    for name in sorted(u for u in planned.inputs if u in stale):
+        for key, own in _periods(stale[name]):
+            if period is None or own is None or own.overlaps(period):
+                yield from (name, key or "", found[name, key])

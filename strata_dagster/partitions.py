@@ -1,0 +1,68 @@
+"""Partitions of time of models as those of Dagster, and what a run asks for of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from dagster import AssetExecutionContext, AssetKey, Failure, TimeWindowPartitionsDefinition
+
+from strata_core.periods import Every, Periods
+
+if TYPE_CHECKING:  # a code location does without planning and its libraries
+    from strata_core.planning.asked_periods import Asked
+
+CRON = {Every.HOUR: "0 * * * *", Every.DAY: "0 0 * * *", Every.WEEK: "0 0 * * 1", Every.MONTH: "0 0 1 * *"}
+
+
+def time_windows(periods: Periods) -> TimeWindowPartitionsDefinition:
+    """`periods` in UTC, with the keys that Strata gives them. Without an end, one is there once its time is over."""
+    fmt = "%Y-%m-%d-%H:%M" if periods.length is Every.HOUR else "%Y-%m-%d"
+    bounds = periods.bounds
+    end = bounds.end.strftime(fmt) if periods.end is not None else None
+    return TimeWindowPartitionsDefinition(
+        start=bounds.start.strftime(fmt), end=end, fmt=fmt, cron_schedule=CRON[periods.length], timezone="UTC"
+    )
+
+
+def asked_of(context: AssetExecutionContext, selected: Collection[AssetKey]) -> Asked | None:
+    """The partitions that a run asks for of the `selected` assets; None where none of these has any.
+
+    Raises `Failure` where some have and the run names none.
+    """
+    from strata_core.planning.asked_periods import Asked
+
+    partitioned = [k for k in selected if context.assets_def.specs_by_key[k].partitions_def is not None]
+    if not partitioned:
+        return None
+    if context.has_partition_key:
+        return Asked(context.partition_key, context.partition_key)
+    if context.has_partition_key_range:
+        return Asked(context.partition_key_range.start, context.partition_key_range.end)
+    named = ", ".join(sorted(key.to_user_string() for key in partitioned))
+    message = f"these assets are materialized by their partitions, and the run names none: {named}"
+    raise Failure(f"{message}. Choose a partition or a range of them.", allow_retries=False)
+
+
+def waited_for(context: AssetExecutionContext, key: AssetKey) -> bool:
+    """Whether an asset of another op of the run reads the asset `key`: that op runs only after an output of it."""
+    graph, own = context.job_def.asset_layer, context.assets_def.keys
+    others = graph.selected_asset_keys - own
+    return any(key in graph.get(other).parent_keys for other in others)
+
+
+def provenance_tags(context: AssetExecutionContext, key: AssetKey, partition: str) -> Iterator[tuple[str, str]]:
+    """The tags from which Dagster tells whether a partition is stale: versions of code and of what it read. It gives
+    them to what an op yields, but the same to each partition of a range."""
+    node = context.job_def.asset_layer.get(key)
+    if node.code_version is not None:
+        yield "dagster/code_version", node.code_version
+    for parent in sorted(node.parent_keys):
+        above = context.job_def.asset_layer.get(parent)
+        same = partition if above.partitions_def == node.partitions_def and above.is_partitioned else None
+        record = context.instance.get_latest_data_version_record(parent, above.is_external)
+        own = context.instance.get_latest_data_version_record(parent, above.is_external, same) if same else record
+        tags = own.event_log_entry.tags if own else {}
+        yield f"dagster/input_data_version/{parent.to_user_string()}", tags.get("dagster/data_version", "INITIAL")
+        pointer = "NULL" if record is None else str(record.storage_id)
+        yield f"dagster/input_event_pointer/{parent.to_user_string()}", pointer

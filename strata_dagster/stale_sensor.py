@@ -1,0 +1,193 @@
+"""`strata_stale_sensor`: runs that materialize what `strata plan` calls stale, each candidate once.
+
+Dagster's own conditions would try a model that fails at every tick, or not again after it was mended. So what would be
+made is told apart by its candidate (`strata_core.planning.candidates`): an apply of the same candidate is not asked for
+again, whatever became of the first, and one of another is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dagster import (
+    AssetKey,
+    AssetSelection,
+    DefaultSensorStatus,
+    PartitionsDefinition,
+    RunRequest,
+    SensorDefinition,
+    SensorEvaluationContext,
+    SensorResult,
+    SkipReason,
+)
+from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
+
+from strata_core.digests import hexdigest
+
+from .assets import strata_asset_specs
+from .choosing import Choice
+from .project import StrataProject, findings
+from .resource import StrataResource
+from .translator import MODEL, DagsterStrataTranslator
+
+if TYPE_CHECKING:
+    from strata_core.planning.workspace import Workspace
+
+MOST_RUNS = 20
+"""Runs that one tick asks for at most; the next asks for the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A stale model, or one of its partitions: its candidate, and what stale it waits for."""
+
+    model: str
+    partition: str | None
+    candidate: str
+    upstream: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.model if self.partition is None else f"{self.model}|{self.partition}"
+
+
+def strata_stale_sensor(
+    *,
+    project: StrataProject,
+    resource: StrataResource,
+    name: str = "strata_stale",
+    select: Choice | None = None,
+    exclude: Choice = (),
+    translator: DagsterStrataTranslator | None = None,
+    partitions_def: PartitionsDefinition[str] | None = None,
+    minimum_interval_seconds: int = 30,
+    default_status: DefaultSensorStatus = DefaultSensorStatus.STOPPED,
+) -> SensorDefinition:
+    """A sensor that asks for the stale models of `project` in the environment of `resource`, and for the stale
+    partitions of those that have some: what `strata plan` calls stale, once for each candidate.
+
+    A model runs together with what it reads, or after it: while something stale that it reads is not live, as after a
+    violation, it waits. `select`, `exclude`, `translator` and `partitions_def` are those of `@strata_assets`.
+    """
+    chosen = translator or DagsterStrataTranslator()
+    specs = {str(s.metadata[MODEL]): s for s in strata_asset_specs(project, chosen, select, exclude)}
+    partitions = {m: partitions_def or s.partitions_def for m, s in specs.items() if s.partitions_def is not None}
+    keys = {model: spec.key for model, spec in specs.items()}
+
+    def tick(context: SensorEvaluationContext) -> SensorResult | SkipReason:
+        from strata_core.diagnostics import StrataError
+        from strata_core.planning.project import compile_sound, open_project
+        from strata_core.planning.workspace import open_workspace
+
+        try:
+            opened = open_project(project=resource.root)
+            workspace = open_workspace(opened, resource.environment, compile_sound(opened), write=False)
+            wanted = [*_wanted(workspace, keys, partitions, context)]
+        except StrataError as error:
+            return SkipReason(f"the project cannot be planned:\n{findings(error.diagnostics, None)}")
+        asked: dict[str, str] = json.loads(context.cursor) if context.cursor else {}
+        still = {one.name: asked[one.name] for one in wanted if one.name in asked}
+        requests: list[RunRequest] = []
+        done: dict[str, str] = {}
+        for together in _together(wanted, still, partitions):
+            if len(requests) == MOST_RUNS:
+                break
+            requests.append(_request(together, keys))
+            done |= {one.name: one.candidate for one in together}
+        cursor = json.dumps(still | done, sort_keys=True)
+        if not requests:
+            why = f"{len(wanted):,} stale, each asked for before" if wanted else "nothing is stale"
+            return SensorResult(skip_reason=SkipReason(why), cursor=cursor)
+        return SensorResult(run_requests=requests, cursor=cursor)
+
+    return SensorDefinition(
+        name=name,
+        evaluation_fn=tick,
+        asset_selection=AssetSelection.assets(*keys.values()),
+        minimum_interval_seconds=minimum_interval_seconds,
+        default_status=default_status,
+        description=f"Materializes what is stale of {project.name} in {resource.environment}, each candidate once.",
+    )
+
+
+def _wanted(
+    workspace: Workspace,
+    keys: Mapping[str, AssetKey],
+    partitions: Mapping[str, PartitionsDefinition[str]],
+    context: SensorEvaluationContext,
+) -> Iterator[_Wanted]:
+    """What is stale, upstream first: models without partitions, and of each set of partitions those that are there."""
+    from strata_core.planning.asked_periods import Asked
+    from strata_core.planning.candidates import candidates
+
+    known = [name for name in workspace.compiled.models if name in keys]
+    whole = workspace.plan(known, with_upstream=False)
+    stale = {planned.name for planned in whole.stale}
+    for (model, _), candidate in candidates(workspace, whole).items():
+        if model not in partitions:
+            above = tuple(u for u in workspace.compiled.models[model].upstream if u in stale)
+            yield _Wanted(model, None, candidate[:CANDIDATE], above)
+    for definition in dict.fromkeys(partitions.values()):
+        models = [name for name in known if partitions.get(name) == definition]
+        there = definition.get_partition_keys(dynamic_partitions_store=context.instance)
+        if not models or not there:
+            continue
+        plan = workspace.plan(models, with_upstream=False, asked=Asked(there[0], there[-1]))
+        found = candidates(workspace, plan)
+        others = stale - {*models}
+        for (model, partition), candidate in found.items():
+            above = tuple(u for u in workspace.compiled.models[model].upstream if u in others)
+            yield _Wanted(model, partition, candidate[:CANDIDATE], above)
+
+
+CANDIDATE = 16
+"""Digits of a candidate that a cursor keeps."""
+
+
+def _together(
+    wanted: Sequence[_Wanted], asked: Mapping[str, str], partitions: Mapping[str, PartitionsDefinition[str]]
+) -> Iterator[list[_Wanted]]:
+    """What is asked for by one run each: the models without partitions; and of a set of partitions those in a row that
+    ask for the same models. What waits for something that this run does not make is left to a later tick."""
+    new = [one for one in wanted if asked.get(one.name) != one.candidate]
+    plain: dict[str, _Wanted] = {}
+    for one in new:
+        if one.partition is None and all(upstream in plain for upstream in one.upstream):
+            plain[one.model] = one
+    if plain:
+        yield [*plain.values()]
+    for definition in dict.fromkeys(partitions.values()):
+        by_key: dict[str, list[_Wanted]] = {}
+        for one in new:
+            if one.partition is not None and partitions[one.model] == definition and not one.upstream:
+                by_key.setdefault(one.partition, []).append(one)
+        yield from _in_a_row(definition, by_key)
+
+
+def _in_a_row(definition: PartitionsDefinition[str], by_key: Mapping[str, list[_Wanted]]) -> Iterator[list[_Wanted]]:
+    row: list[_Wanted] = []
+    models: set[str] = set()
+    for key in definition.get_partition_keys():
+        here = by_key.get(key, [])
+        names = {one.model for one in here}
+        if row and names != models:
+            yield row
+            row = []
+        row, models = row + here, names
+    if row:
+        yield row
+
+
+def _request(together: Iterable[_Wanted], keys: Mapping[str, AssetKey]) -> RunRequest:
+    """One run: of a partition, of a range of them, or of models without any."""
+    wanted = [*together]
+    run_key = hexdigest("stale", *(text for one in wanted for text in (one.name, one.candidate)))
+    selected = [*dict.fromkeys(keys[one.model] for one in wanted)]
+    named = [*dict.fromkeys(one.partition for one in wanted if one.partition is not None)]
+    if len(named) < 2:
+        return RunRequest(run_key, asset_selection=selected, partition_key=named[0] if named else None)
+    tags = {ASSET_PARTITION_RANGE_START_TAG: named[0], ASSET_PARTITION_RANGE_END_TAG: named[-1]}
+    return RunRequest(run_key, asset_selection=selected, tags=tags)

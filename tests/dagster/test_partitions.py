@@ -1,0 +1,438 @@
+"""Partitions of time as Dagster's: runs of one, of a range, backfills, and the sensor of what is stale."""
+
+# Without postponed annotations: Dagster compares those of an op with types.
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
+from dagster._core.loader import LoadingContextForTest
+
+from strata_dagster import (
+    DagsterStrataTranslator,
+    StrataProject,
+    StrataResource,
+    StrataRunConfig,
+    observable_sources,
+    strata_assets,
+    strata_stale_sensor,
+)
+
+MODELS = """
+source sales(csv: "sales.csv") {
+  columns: { id: int64 primary_key, day: date nonnull, kind: string, n: int64 nonnull }
+}
+contract Sale { id: int64 primary_key  day: date nonnull  kind: string enum {a, b, c}  n: int64 nonnull }
+model daily -> contract Sale {
+  from sales
+  partition_by: [day]
+  partition_start: "2024-01-01"
+  partition_end: "2024-01-05"
+}
+model by_day {
+  from daily
+  group { day } ( aggregate { total = sum(n) } )
+  partition_by: [day]
+  partition_start: "2024-01-01"
+  partition_end: "2024-01-05"
+}
+model total { from by_day aggregate { total = sum(total) } }
+"""
+ROWS = "id,day,kind,n\n1,2024-01-01,a,1\n2,2024-01-02,b,5\n3,2024-01-03,a,7\n"
+DAYS = ["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04"]
+DEFINITIONS = """
+from pathlib import Path
+
+from dagster import AssetExecutionContext, Definitions
+
+from strata_dagster import StrataProject, StrataResource, observable_sources, strata_assets
+
+project = StrataProject(Path(__file__).parent)
+
+
+@strata_assets(project=project, op_per_model=False)
+def models(context: AssetExecutionContext, strata: StrataResource):
+    yield from strata.apply(context).stream()
+
+
+defs = Definitions(
+    assets=[models, *observable_sources(project=project)],
+    resources={"strata": StrataResource(project_dir=project)},
+)
+"""
+
+
+@dataclass
+class Sales:
+    root: Path
+    instance: dg.DagsterInstance
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def write(self, path: str, text: str) -> None:
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        text = (self.root / path).read_text()
+        assert old in text
+        self.write(path, text.replace(old, new))
+
+    @property
+    def project(self) -> StrataProject:
+        return StrataProject(self.root)
+
+    @property
+    def resource(self) -> StrataResource:
+        return StrataResource(project_dir=self.root)
+
+    def assets(self) -> list[Any]:
+        project = self.project
+
+        @strata_assets(project=project, **self.options)
+        def models(context: dg.AssetExecutionContext, strata: StrataResource, config: StrataRunConfig):
+            yield from strata.apply(context, recompute=config.recompute).stream()
+
+        return models if isinstance(models, list) else [models]
+
+    def run(self, *names: str, key: str | None = None, extra: list[Any] | None = None, tags: Any = None) -> Any:
+        first, _, last = (key or "").partition("...")
+        ranged = {"dagster/asset_partition_range_start": first, "dagster/asset_partition_range_end": last}
+        return dg.materialize(
+            [*self.assets(), *(extra or [])],
+            selection=[*names] or None,
+            instance=self.instance,
+            resources={"strata": self.resource},
+            partition_key=first if key and not last else None,
+            tags=tags or (ranged if last else None),
+            raise_on_error=False,
+        )
+
+    def evaluated(self, sensor: dg.SensorDefinition, cursor: str | None, assets: list[Any] | None = None) -> Any:
+        defs = dg.Definitions(assets=assets or self.assets(), sensors=[sensor], resources={"strata": self.resource})
+        with dg.build_sensor_context(instance=self.instance, cursor=cursor, definitions=defs) as context:
+            return sensor.evaluate_tick(context)
+
+    def rows(self, model: str) -> list[dict[str, Any]]:
+        from strata_core.planning.project import compile_, open_project
+        from strata_core.planning.published import published_rows
+
+        project = open_project(project=self.root)
+        return published_rows(project, compile_(project), model, "prod").reader.read_all().to_pylist()
+
+    def latest(self, name: str) -> dict[str, dg.AssetMaterialization]:
+        """By partition."""
+        records = self.instance.fetch_materializations(dg.AssetKey(name), limit=1000).records
+        found: dict[str, dg.AssetMaterialization] = {}
+        for record in records:
+            made = record.asset_materialization
+            assert made is not None
+            found.setdefault(made.partition or "", made)
+        return found
+
+    def versions(self, name: str) -> dict[str, str]:
+        return {key: made.tags["dagster/data_version"] for key, made in self.latest(name).items()}
+
+    def stale(self, name: str) -> dict[str, str]:
+        defs = dg.Definitions(
+            assets=[*self.assets(), *observable_sources(project=self.project)], resources={"strata": self.resource}
+        )
+        graph = defs.resolve_asset_graph()
+        resolver = CachingStaleStatusResolver(self.instance, graph, LoadingContextForTest(self.instance))
+        status = {day: resolver.get_status(dg.AssetKey(name), day) for day in DAYS}
+        return {day: s.value for day, s in status.items() if s is not StaleStatus.FRESH}
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STRATA_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def sales(tmp_path: Path) -> Iterator[Sales]:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "dagster.yaml").write_text("telemetry: {enabled: false}\nnux: {enabled: false}\n")
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        made = Sales(tmp_path / "sales", instance)
+        made.write("strata.toml", '[project]\nname = "sales"\n')
+        made.write("models/sales.strata", MODELS)
+        made.write("sales.csv", ROWS)
+        made.write("sales_definitions.py", DEFINITIONS)
+        yield made
+
+
+def made(result: Any) -> list[tuple[str, str | None]]:
+    events = [e.step_materialization_data.materialization for e in result.get_asset_materialization_events()]
+    return [(m.asset_key.to_user_string(), m.partition) for m in events]
+
+
+def verdicts(result: Any) -> dict[str, bool]:
+    found = result.get_asset_check_evaluations()
+    return {c.asset_key.to_user_string(): c.passed for c in found if c.check_name == "write_pin"}
+
+
+def test_models_with_partitions_of_time_are_partitioned_assets(sales) -> None:
+    (models,) = sales.assets()
+    specs = {s.key.to_user_string(): s for s in models.specs}
+    assert {name: spec.partitions_def and spec.partitions_def.get_partition_keys() for name, spec in specs.items()} == {
+        "daily": DAYS,
+        "by_day": DAYS,
+        "total": None,
+    }
+    (dep,) = specs["by_day"].deps
+    assert isinstance(dep.partition_mapping, dg.TimeWindowPartitionMapping)
+    sales.edit(
+        "models/sales.strata", "aggregate { total = sum(n) } )", "aggregate { total = sum(n) } ) sort { -total } take 2"
+    )
+    (dep,) = {s.key.to_user_string(): s for s in sales.assets()[0].specs}["by_day"].deps
+    assert isinstance(dep.partition_mapping, dg.AllPartitionMapping)
+
+
+@pytest.mark.parametrize(
+    ("every", "start", "keys"),
+    [
+        ("week", "2024-01-01", ["2024-01-01", "2024-01-08"]),
+        ("month", "2024-01-01", ["2024-01-01", "2024-02-01"]),
+        ("hour", "2024-01-01T05:00", ["2024-01-01-05:00", "2024-01-01-06:00"]),
+    ],
+)
+def test_each_length_has_the_keys_of_dagster(every, start, keys) -> None:
+    from strata_core.periods import Periods
+    from strata_dagster.partitions import time_windows
+
+    periods = Periods("at", every, start, None, False)
+    assert list(time_windows(periods).get_partition_keys())[:2] == keys
+    assert [periods.key(periods.read(key)) for key in keys] == keys
+
+
+def test_a_run_of_one_partition_publishes_it_alone(sales) -> None:
+    result = sales.run("daily", "by_day", key="2024-01-02")
+    assert result.success
+    assert made(result) == [("daily", "2024-01-02"), ("by_day", "2024-01-02")]
+    assert verdicts(result) == {"daily": True, "by_day": True}
+    assert [r["id"] for r in sales.rows("daily")] == [2]
+    metadata = sales.latest("daily")["2024-01-02"].metadata
+    assert metadata["dagster/partition_row_count"].value == 1
+    assert (metadata["partition"].value, metadata["reason"].value) == ("2024-01-02", "missing")
+    assert "| 2024-01-02 | 1 | fresh |" in metadata["partitions_summary"].value
+    late = sales.run("daily", "by_day", "total", key="2024-01-01")
+    assert made(late) == [("daily", "2024-01-01"), ("by_day", "2024-01-01"), ("total", None)]
+    assert sales.rows("total") == [{"total": 6}]
+
+
+def test_a_run_of_a_range_tells_each_partition_with_its_own_version(sales) -> None:
+    result = sales.run("daily", "by_day", key="2024-01-01...2024-01-03")
+    assert result.success
+    assert made(result) == [(name, day) for name in ("daily", "by_day") for day in DAYS[:3]]
+    versions = sales.versions("daily")
+    assert len({*versions.values()}) == 3
+    assert sales.stale("by_day") == {"2024-01-04": "MISSING"}
+    single = sales.run("daily", key="2024-01-02")
+    assert made(single) == [("daily", "2024-01-02")]
+    assert sales.versions("daily") == versions
+    assert sales.latest("daily")["2024-01-02"].metadata["reused"].value is True
+
+
+def test_a_partition_that_changed_upstream_makes_that_one_stale_downstream_and_no_other(sales) -> None:
+    sales.run("daily", "by_day", key="2024-01-01...2024-01-04")
+    assert sales.stale("by_day") == {}
+    sales.write("sales.csv", ROWS.replace("5", "50"))
+    sales.run("daily", key="2024-01-01...2024-01-04")
+    assert sales.stale("by_day") == {"2024-01-02": "STALE"}
+    sales.run("by_day", key="2024-01-02")
+    assert sales.stale("by_day") == {}
+
+
+def test_an_op_of_another_asset_runs_after_a_range(sales) -> None:
+    daily = sales.assets()[0].specs_by_key[dg.AssetKey("daily")].partitions_def
+
+    @dg.asset(deps=["by_day"], partitions_def=daily, backfill_policy=dg.BackfillPolicy.single_run())
+    def report() -> None: ...
+
+    result = sales.run("daily", "by_day", "report", key="2024-01-01...2024-01-02", extra=[report])
+    assert result.success
+    assert [pair for pair in made(result) if pair[0] == "report"] == [("report", day) for day in DAYS[:2]]
+    assert len({*sales.versions("by_day").values()}) == 2
+
+
+def test_a_violating_partition_leaves_its_previous_version_live_and_fails_the_run(sales) -> None:
+    sales.run("daily", "by_day", key="2024-01-01...2024-01-04")
+    before = sales.versions("daily")
+    sales.write("sales.csv", ROWS.replace("2,2024-01-02,b,5", "2,2024-01-02,x,5").replace("7", "70"))
+    alone = sales.run("daily", "by_day", key="2024-01-02")
+    assert (alone.success, made(alone), verdicts(alone)) == (False, [], {"daily": False, "by_day": False})
+    other = sales.run("daily", "by_day", key="2024-01-03")
+    assert (other.success, made(other)) == (True, [("daily", "2024-01-03"), ("by_day", "2024-01-03")])
+    after = sales.versions("daily")
+    assert [day for day in DAYS if after[day] != before[day]] == ["2024-01-03"]
+    assert [(r["kind"], r["n"]) for r in sales.rows("daily")] == [("a", 1), ("b", 5), ("a", 70)]
+
+
+def test_each_publishes_the_sound_partitions_of_a_range(sales) -> None:
+    sales.edit("strata.toml", 'name = "sales"\n', 'name = "sales"\n[environments.prod]\npublish = "each"\n')
+    sales.write("sales.csv", ROWS.replace("2,2024-01-02,b,5", "2,2024-01-02,x,5"))
+    result = sales.run("daily", key="2024-01-01...2024-01-03")
+    assert (result.success, verdicts(result)) == (False, {"daily": False})
+    assert made(result) == [("daily", "2024-01-01"), ("daily", "2024-01-03")]
+    (check,) = [c for c in result.get_asset_check_evaluations() if c.check_name == "write_pin"]
+    assert "| 2024-01-02 | violated |" in check.metadata["partitions"].value
+    assert [r["id"] for r in sales.rows("daily")] == [1, 3]
+
+
+def test_a_run_without_a_partition_says_what_to_choose(sales) -> None:
+    result = sales.run("daily")
+    assert not result.success
+    (failure,) = [e.step_failure_data.error.to_string() for e in result.all_events if e.is_step_failure]
+    assert "these assets are materialized by their partitions, and the run names none: daily" in failure
+    assert sales.run("total", "by_day", key="2024-01-01").success is False  # by_day's upstream is not there
+
+
+def test_partitions_of_the_decorator_and_of_a_translator(sales) -> None:
+    narrow = dg.DailyPartitionsDefinition("2024-01-02", end_date="2024-01-04")
+    sales.options = {"partitions_def": narrow}
+    specs = {s.key.to_user_string(): s.partitions_def for s in sales.assets()[0].specs}
+    assert specs == {"daily": narrow, "by_day": narrow, "total": None}
+    assert made(sales.run("daily", key="2024-01-02")) == [("daily", "2024-01-02")]
+
+    class Whole(DagsterStrataTranslator):
+        def get_partitions_def(self, project, model):
+            return None
+
+    sales.options = {"translator": Whole()}
+    result = sales.run()
+    assert made(result) == [("daily", None), ("by_day", None), ("total", None)]
+    assert sales.rows("total") == [{"total": 13}]
+
+
+def test_keys_that_are_no_partition_of_the_model_fail_its_pin(sales) -> None:
+    sales.options = {"partitions_def": dg.MonthlyPartitionsDefinition("2023-12-01", end_date="2024-03-01")}
+    result = sales.run("daily", key="2023-12-01")
+    assert (result.success, verdicts(result)) == (False, {"daily": False})
+    (check,) = [c for c in result.get_asset_check_evaluations() if c.check_name == "write_pin"]
+    assert "`2023-12-01` is no partition of `daily`" in check.metadata["findings"].value
+
+
+def test_an_op_of_each_model(sales) -> None:
+    sales.options = {"op_per_model": True}
+    result = sales.run("daily", "by_day", key="2024-01-01...2024-01-02")
+    assert result.success
+    assert {name for name, _ in made(result)} == {"daily", "by_day"}
+    assert {*sales.versions("by_day")} == {"2024-01-01", "2024-01-02"}
+    assert sales.stale("by_day") == {"2024-01-03": "MISSING", "2024-01-04": "MISSING"}
+
+
+def test_the_compiled_manifest_keeps_partitions(sales) -> None:
+    from strata_core.planning.compiled_manifest import write_manifest
+    from strata_core.planning.outline import outline
+    from strata_core.planning.project import open_project
+
+    before = sales.assets()[0].specs
+    opened = open_project(project=sales.root)
+    write_manifest(opened, outline(opened))
+    after = sales.assets()[0].specs
+    assert [s.partitions_def for s in after] == [s.partitions_def for s in before]
+    assert [[d.partition_mapping for d in s.deps] for s in after] == [
+        [d.partition_mapping for d in s.deps] for s in before
+    ]
+
+
+def test_dagster_asset_materialize_with_a_partition_and_a_range(sales) -> None:
+    def materialize(*options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "dagster", "asset", "materialize", "-f", "sales_definitions.py", *options]
+        env = {**os.environ, "DAGSTER_HOME": str(sales.root.parent / "home")}
+        return subprocess.run(command, cwd=sales.root, env=env, capture_output=True, text=True, check=False)
+
+    one = materialize("--select", "daily,by_day", "--partition", "2024-01-02")
+    assert one.returncode == 0, one.stderr
+    many = materialize("--select", "daily,by_day", "--partition-range", "2024-01-01...2024-01-04")
+    assert many.returncode == 0, many.stderr
+    assert [*sales.versions("by_day")] == ["2024-01-04", "2024-01-03", "2024-01-02", "2024-01-01"]
+    assert [r["id"] for r in sales.rows("daily")] == [1, 2, 3]
+
+
+class Ticks:
+    """Ticks of the sensor, whose runs are carried out."""
+
+    def __init__(self, sales: Sales) -> None:
+        self.sales = sales
+        self.cursor: str | None = None
+
+    def tick(self) -> list[tuple[list[str], str | None]]:
+        """What is asked for: assets, and the partition or the range of them."""
+        sensor = strata_stale_sensor(project=self.sales.project, resource=self.sales.resource)
+        data = self.sales.evaluated(sensor, self.cursor)
+        self.cursor, found = data.cursor, []
+        for request in data.run_requests or ():
+            names = [key.to_user_string() for key in request.asset_selection or ()]
+            ends = [
+                request.tags[f"dagster/asset_partition_range_{end}"]
+                for end in ("start", "end")
+                if f"dagster/asset_partition_range_{end}" in request.tags
+            ]
+            key = "...".join(ends) or request.partition_key
+            found.append((names, key))
+            self.sales.run(*names, key=key)
+        return found
+
+
+def test_the_sensor_materializes_exactly_the_stale_set_once(sales) -> None:
+    ticks = Ticks(sales)
+    assert ticks.tick() == [(["daily", "by_day"], "2024-01-01...2024-01-04")]
+    assert ticks.tick() == [(["total"], None)]
+    assert ticks.tick() == []
+    sales.write("sales.csv", ROWS.replace("7", "70"))
+    assert ticks.tick() == [(["daily", "by_day"], "2024-01-01...2024-01-04")]
+    assert ticks.tick() == [(["total"], None)]
+    assert (ticks.tick(), sales.rows("total")) == ([], [{"total": 76}])
+    sales.edit(
+        "models/sales.strata",
+        "model total { from by_day aggregate",
+        "model total { from by_day filter total > 5 aggregate",
+    )
+    assert ticks.tick() == [(["total"], None)]
+    assert ticks.tick() == []
+
+
+def test_the_sensor_does_not_try_a_failing_candidate_again(sales) -> None:
+    ticks = Ticks(sales)
+    sales.write("sales.csv", ROWS.replace("2,2024-01-02,b", "2,2024-01-02,x"))
+    assert ticks.tick() == [(["daily", "by_day"], "2024-01-01...2024-01-04")]
+    assert [ticks.tick() for _ in range(3)] == [[], [], []]
+    assert len(json.loads(ticks.cursor or "{}")) == 8
+    sales.write("sales.csv", ROWS)
+    assert ticks.tick() == [(["daily", "by_day"], "2024-01-01...2024-01-04")]
+    assert ticks.tick() == [(["total"], None)]
+    assert (ticks.tick(), json.loads(ticks.cursor or "{}")) == ([], {})
+
+
+def test_the_sensor_of_a_project_that_does_not_compile_skips(sales) -> None:
+    sensor = strata_stale_sensor(project=sales.project, resource=sales.resource)
+    before = sales.assets()
+    sales.edit("models/sales.strata", "from by_day aggregate", "from nowhere aggregate")
+    data = sales.evaluated(sensor, None, before)
+    assert "E020" in (data.skip_message or "")
+
+
+def test_the_stale_set_is_that_of_the_plan(sales) -> None:
+    from strata_core.planning.project import compile_, open_project
+    from strata_core.planning.workspace import open_workspace
+
+    sales.run("daily", "by_day", key="2024-01-01...2024-01-04")
+    sales.write("sales.csv", ROWS.replace("7", "70"))
+    sales.run("daily", key="2024-01-03")
+    opened = open_project(project=sales.root)
+    from strata_core.planning.asked_periods import Asked
+
+    plan = open_workspace(opened, "prod", compile_(opened)).plan(
+        ["by_day"], with_upstream=False, asked=Asked(DAYS[0], DAYS[-1])
+    )
+    told = {p.key for planned in plan.stale for p in planned.periods or () if p.causes}
+    assert told == {*sales.stale("by_day")} == {"2024-01-03"}
