@@ -126,7 +126,10 @@ PLACES = {
         "dataset",
     ],
     ("source s(duckdb: \"f\", ‸", Sort.PROPERTY): ["table"],
-    ("model m { own‸", Sort.PROPERTY): ["owner", "description", "label"],
+    ("model m { own‸", Sort.PROPERTY): [
+        *("owner", "description", "label"),
+        *("partition_start", "partition_every", "partition_end"),
+    ],
     ("model m { ‸", Sort.KEYWORD): ["from"],
     ("test paid { expect ‸", Sort.COLUMN): ["order_id", "country", "email", "total"],
     ("test paid { expect ‸", Sort.VALUE): ["row_count"],

@@ -213,3 +213,47 @@ def test_a_product_shows_its_state_and_its_findings_with_file_and_line(shop_on_d
         assert text in page
     assert f"{place}:8:8" in check
     assert "there is no layer" in check
+
+
+PARTITIONED = """
+source sales(csv: "data/sales.csv") { columns: { id: int64 primary_key, day: date nonnull, n: int64 nonnull } }
+model daily {
+  from sales
+  partition_by: [day]
+  partition_start: "2024-01-01"
+  partition_end: "2024-01-05"
+}
+"""
+PARTITIONS = """{ assetNodes(assetKeys: [{path: ["daily"]}]) {
+  partitionStats { numPartitions numMaterialized }
+  staleStatusByPartition: staleStatus(partition: "2024-01-01")
+  assetMaterializations(limit: 1) { metadataEntries { label ... on MarkdownMetadataEntry { mdStr } } }
+} }"""
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_partitioned_asset_shows_its_partitions_and_a_summary_of_them(shop_on_disk, tmp_path) -> None:
+    import dagster as dg
+
+    from strata_dagster import StrataResource
+
+    shop = shop_on_disk
+    shop.write("models/sales/daily.strata", PARTITIONED)
+    shop.write("data/sales.csv", "id,day,n\n1,2024-01-01,1\n2,2024-01-02,2\n")
+    for day in ("2024-01-01", "2024-01-02"):
+        resources = {"strata": StrataResource(project_dir=shop.root)}
+        made = dg.materialize(
+            shop.assets()[:1], selection=["daily"], partition_key=day, instance=shop.instance, resources=resources
+        )
+        assert made.success
+        shop.write("data/sales.csv", "id,day,n\n1,2024-01-01,1\n2,2024-01-02,20\n")
+    with webserver(shop) as address:
+        (node,) = asked(address, PARTITIONS)["assetNodes"]
+        page = seen(address, "/assets/daily?view=partitions&partition=2024-01-02", "partitions", tmp_path)
+    assert node["partitionStats"] == {"numPartitions": 4, "numMaterialized": 2}
+    (event,) = node["assetMaterializations"]
+    (summary,) = [e["mdStr"] for e in event["metadataEntries"] if e["label"] == "partitions_summary"]
+    assert summary.startswith("2 live; 1 stale: 2024-01-01\n")
+    assert "| 2024-01-01 | 1 | data change: sales |" in summary
+    assert "2024-01-02" in page
