@@ -141,7 +141,7 @@ class Artifact:
 
         Without `contents` only presence and size are looked at, which costs one call a part.
         """
-        findings = (_verify(self, self.directory / part.path, part, contents) for part in self.manifest.parts)
+        findings = (_verify(self, self.path_of(part), part, contents) for part in self.manifest.parts)
         return tuple(finding for finding in findings if finding is not None)
 
 
