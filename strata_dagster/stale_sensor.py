@@ -85,19 +85,24 @@ def strata_stale_sensor(
         try:
             opened = open_project(project=resource.root)
             workspace = open_workspace(opened, resource.environment, compile_sound(opened), write=False)
+            seen = _state(workspace, partitions.values(), context)
+            before = json.loads(context.cursor) if context.cursor else {}
+            if before.get("seen") == seen:
+                return SkipReason("nothing has changed since what is stale was asked for")
             wanted = [*_wanted(workspace, keys, partitions, context)]
         except StrataError as error:
             return SkipReason(f"the project cannot be planned:\n{findings(error.diagnostics, None)}")
-        asked: dict[str, str] = json.loads(context.cursor) if context.cursor else {}
+        asked: dict[str, str] = before.get("asked", {})
         still = {one.name: asked[one.name] for one in wanted if one.name in asked}
         requests: list[RunRequest] = []
         done: dict[str, str] = {}
         for together in _together(wanted, still, partitions):
             if len(requests) == MOST_RUNS:
+                seen = ""  # there is more to be asked for
                 break
             requests.append(_request(together, keys))
             done |= {one.name: one.candidate for one in together}
-        cursor = json.dumps(still | done, sort_keys=True)
+        cursor = json.dumps({"seen": seen, "asked": still | done}, sort_keys=True)
         if not requests:
             why = f"{len(wanted):,} stale, each asked for before" if wanted else "nothing is stale"
             return SensorResult(skip_reason=SkipReason(why), cursor=cursor)
@@ -111,6 +116,21 @@ def strata_stale_sensor(
         default_status=default_status,
         description=f"Materializes what is stale of {project.name} in {resource.environment}, each candidate once.",
     )
+
+
+def _state(
+    workspace: Workspace, partitions: Iterable[PartitionsDefinition[str]], context: SensorEvaluationContext
+) -> str:
+    """The digest of all that decides what is stale: what models mean, the data of sources, what is live, and which
+    partitions there are. While it stays, nothing is planned."""
+    from strata_core.planning.fingerprints import kept_fingerprints
+
+    prints = kept_fingerprints(workspace.project, workspace.compiled)
+    live = workspace.store.environment(workspace.environment).head()
+    sources = ((name, workspace.sources[name].digest) for name in sorted(workspace.sources))
+    there = (keys[-1] for d in partitions if (keys := d.get_partition_keys(dynamic_partitions_store=context.instance)))
+    meant = ((name, prints[name].local, prints[name].merkle) for name in sorted(prints))
+    return hexdigest("state", live.id, *there, *(text for group in (*sources, *meant) for text in group))
 
 
 def _wanted(

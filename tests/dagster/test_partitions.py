@@ -320,6 +320,12 @@ def test_keys_that_are_no_partition_of_the_model_fail_its_pin(sales) -> None:
     assert "`2023-12-01` is no partition of `daily`" in check.metadata["findings"].value
 
 
+def test_backfills_are_single_runs_unless_the_decorator_says_otherwise(sales) -> None:
+    assert sales.assets()[0].backfill_policy == dg.BackfillPolicy.single_run()
+    sales.options = {"backfill_policy": dg.BackfillPolicy.multi_run(1)}
+    assert sales.assets()[0].backfill_policy == dg.BackfillPolicy.multi_run(1)
+
+
 def test_an_op_of_each_model(sales) -> None:
     sales.options = {"op_per_model": True}
     result = sales.run("daily", "by_day", key="2024-01-01...2024-01-02")
@@ -406,11 +412,25 @@ def test_the_sensor_does_not_try_a_failing_candidate_again(sales) -> None:
     sales.write("sales.csv", ROWS.replace("2,2024-01-02,b", "2,2024-01-02,x"))
     assert ticks.tick() == [(["daily", "by_day"], "2024-01-01...2024-01-04")]
     assert [ticks.tick() for _ in range(3)] == [[], [], []]
-    assert len(json.loads(ticks.cursor or "{}")) == 8
+    assert len(json.loads(ticks.cursor or "{}")["asked"]) == 8
     sales.write("sales.csv", ROWS)
     assert ticks.tick() == [(["daily", "by_day"], "2024-01-01...2024-01-04")]
     assert ticks.tick() == [(["total"], None)]
-    assert (ticks.tick(), json.loads(ticks.cursor or "{}")) == ([], {})
+    assert (ticks.tick(), json.loads(ticks.cursor or "{}")["asked"]) == ([], {})
+
+
+def test_a_tick_plans_nothing_while_nothing_has_changed(sales, monkeypatch) -> None:
+    from strata_core.planning.workspace import Workspace
+
+    ticks = Ticks(sales)
+    while ticks.tick():
+        pass
+    planned: list[object] = []
+    plan = Workspace.plan
+    monkeypatch.setattr(Workspace, "plan", lambda self, *a, **k: planned.append(a) or plan(self, *a, **k))
+    assert (ticks.tick(), planned) == ([], [])
+    sales.write("sales.csv", ROWS.replace("7", "70"))
+    assert ticks.tick() == [(["daily", "by_day"], "2024-01-01...2024-01-04")]
 
 
 def test_the_sensor_of_a_project_that_does_not_compile_skips(sales) -> None:

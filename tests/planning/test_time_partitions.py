@@ -335,6 +335,28 @@ def test_what_a_live_table_is_made_of_is_not_collected(sales) -> None:
     assert pieces(apply(sales, "2024-01-01", "daily").results["daily"]) == {"2024-01-01": "computed"}
 
 
+def test_e085_how_old_the_newest_row_is_is_asked_of_the_whole_and_not_of_a_partition(sales) -> None:
+    sales.edit(
+        "models/sales.strata",
+        "day: date nonnull  kind: string enum",
+        "day: date nonnull freshness: <= 1d  kind: string enum",
+    )
+    assert pieces(apply(sales, "2024-01-02", "daily").results["daily"]) == {"2024-01-02": "computed"}
+    result = sales.result("daily")
+    assert (str(result.status), [d.code for d in result.violations]) == ("violated", ["E085"])
+    assert ids(sales) == [3]
+
+
+def test_a_plan_of_partitions_reads_the_pieces_of_the_same_time_alone(sales) -> None:
+    sales.apply()
+    artifact = live(sales, "daily")
+    for part in artifact.manifest.parts:
+        if part.partition != {"day": "2024-01-02"}:
+            artifact.path_of(part).write_bytes(b"no Parquet")
+    sales.edit("models/sales.strata", "sales = count()", "sales = count() + 0 * sum(n)")
+    assert pieces(apply(sales, "2024-01-02", "by_day", alone=True).results["by_day"]) == {"2024-01-02": "computed"}
+
+
 def test_both_engines_make_the_same_partitions(sales, tmp_path) -> None:
     sales.apply()
     other = filled(Shop(tmp_path / "other"))
