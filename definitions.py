@@ -15,6 +15,7 @@ from strata_dagster import (
     StrataProject,
     StrataResource,
     StrataRunConfig,
+    guard,
     observable_sources,
     strata_assets,
     strata_contract_assets,
@@ -49,7 +50,9 @@ def models(context: dg.AssetExecutionContext, strata: StrataResource, config: St
     yield from strata.apply(context, recompute=config.recompute).stream()
 
 
-data = [staging, models, *observable_sources(project=strata_project), fuel_cost_shares]
+# What dbt stages of aircraft is materialized only where it keeps the contract of its product, and kept in the store.
+guarded = guard(staging, project=strata_project, contracts={"stg_planes": "flights.staged/stg_planes"})
+data = [guarded, models, *observable_sources(project=strata_project), fuel_cost_shares]
 contracts = strata_contract_assets(project=strata_project, assets=data)
 
 defs = dg.Definitions(

@@ -1,7 +1,7 @@
 """A run of a guarded op: what it makes is judged before Dagster is told of it.
 
-What the op yields of a guarded asset is held until the op is through: rows are judged and kept in the store as they
-come, published in one step at the end (by then dbt has run its tests too), and only then materialized. Rows that are
+What the op yields of a guarded asset is held until the op is through: rows are judged, a value as it comes and files at
+the end (by then dbt has run its tests too), published in one step, and only then materialized. Rows that are
 refused leave a failing check and no materialization (first row of the table in design `dagster.md`), and so does what
 the same op made of them. Every selected check is told on every path, before whatever went wrong is raised.
 """
@@ -35,7 +35,6 @@ from strata_core.contract_engine.guard import (
     promise_of,
     promote,
     rows_of,
-    with_dbt,
 )
 from strata_core.contract_engine.observe import Outcome, SeenTest
 from strata_core.diagnostics import Diagnostic, StrataError
@@ -48,6 +47,7 @@ from .application import transient
 from .assets import LAST_KNOWN_GOOD, WRITE_PIN
 from .contract_checks import PRODUCT, TEST
 from .contract_tests import aged, answered, blocks, result_of, told_of_tests, unasked
+from .covering import DBT_UNIQUE_ID
 from .examination import examined
 from .frames import frame_of
 from .guards import CONTRACT, LOCATION, RESOURCE
@@ -112,20 +112,20 @@ class Guarding:
         value = getattr(event, "value", None)
         frame = frame_of(value) if key in self.promises else None
         self.held[key] = event if frame is None else _with_value(event, frame.value)
-        if key in self.promises:
-            table = ArrowTable(frame.table, ()) if frame is not None else None
-            self.judged[key] = self._judged(guard, key, table, value)
+        if frame is not None:
+            self.judged[key] = self._judged(guard, key, ArrowTable(frame.table, ()))
 
-    def _judged(self, guard: Guard, key: AssetKey, table: TableInput | None, value: object) -> Verdict:
-        promise = self.promises[key]
+    def _judged(self, guard: Guard, key: AssetKey, table: TableInput | None = None) -> Verdict:
+        """The verdict on rows that are a value, or else on those that lie where they are said to be."""
+        promise, spec = self.promises[key], self.context.assets_def.specs_by_key[key]
         try:
             found = (table, "the value that the asset returned") if table is not None else self._rows(guard, key)
         except StrataError as error:
             live = guard.base.models.get(promise.name)
-            faults = tuple(_about(d, value) for d in error.diagnostics)
+            faults = tuple(_about(d, getattr(self.held[key], "value", None)) for d in error.diagnostics)
             verdict = Verdict(promise, "nowhere", live, faults=faults)
         else:
-            verdict = judge(guard, promise, *found, seen=self.dbt)
+            verdict = judge(guard, promise, *found, seen=self.dbt if DBT_UNIQUE_ID in spec.metadata else None)
         self._logged(guard, verdict)
         return verdict
 
@@ -184,7 +184,9 @@ class Guarding:
         return frozenset(found & self._guarded().keys())
 
     def _concluded(self, guard: Guard, fault: Exception | None) -> Iterator[Any]:
-        self.judged = {key: with_dbt(guard, verdict, self.dbt) for key, verdict in self.judged.items()}
+        # Rows in files are looked at when nobody writes to them any more: dbt locks its database while it runs.
+        late = [key for key in self.held if key in self.promises and key not in self.judged]
+        self.judged |= {key: self._judged(guard, key) for key in late}
         wanted = self._guarded().keys() & self.context.selected_asset_keys
         unsound = {k for k, verdict in self.judged.items() if not verdict.sound}
         refused = frozenset(wanted & (self.unpromised.keys() | unsound))

@@ -36,9 +36,9 @@ from ..planning.reachable import ReachableTables
 from ..planning.workspace import make_engine
 from ..store.environments import EnvironmentVersion, Pointer
 from ..store.store import Store
-from .authored import Asset, DbtTest, Test
+from .authored import Asset, Test
 from .covering import Covered, covered_by, named_cover, store_name
-from .execution.latest import latest_results, of_dbt
+from .execution.latest import latest_results
 from .execution.run import asset_rows
 from .observe import SeenTest
 from .pipeline import Checked, examine, open_setting
@@ -216,18 +216,6 @@ def results_of(
     only = {(product, t.id) for t in promise.tests}
     found = latest_results(guard.checked, guard.tables, guard.now, only, rows=given, seen=seen)
     return tuple(found[product, test.id] for test in promise.tests)
-
-
-def with_dbt(guard: Guard, verdict: Verdict, seen: Mapping[str, SeenTest]) -> Verdict:
-    """`verdict` with what dbt's tests gave on the same rows, which it runs after it made them."""
-    covered = verdict.promise.covered
-    if covered is None:
-        return verdict
-    contract = guard.checked.collated.by_id[covered.product].contract
-    of_dbts = {t.id: of_dbt(guard.checked, contract, t, seen) for t in verdict.promise.tests if isinstance(t, DbtTest)}
-    tests = tuple(of_dbts.get(t.test, t) for t in verdict.tests)
-    kept = None if blocking_failures(verdict.promise, tests) else verdict.kept
-    return replace(verdict, tests=tests, kept=kept)
 
 
 def blocking_failures(promise: Promise, tests: Iterable[SeenTest]) -> tuple[Diagnostic, ...]:
