@@ -91,11 +91,16 @@ class Guarding:
                 self.unpromised[key] = error.diagnostics
         fault: Exception | None = None
         if self.context.selected_asset_keys or shown.selected_asset_check_keys:
-            try:
-                for event in inner(shown):
-                    yield from self._seen(guard, event)
-            except Exception as error:  # whatever the op raises: it is raised again when every check is told
-                fault = error
+            events = iter(inner(shown))
+            while True:
+                try:
+                    event = next(events)
+                except StopIteration:
+                    break
+                except Exception as error:  # whatever the op raises: it is raised again when every check is told
+                    fault = error
+                    break
+                yield from self._seen(guard, event)
         yield from self._concluded(guard, fault)
 
     def _guarded(self) -> dict[AssetKey, Any]:

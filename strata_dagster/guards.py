@@ -29,6 +29,7 @@ from .assets import LIVE_DESCRIPTION, check_specs
 from .contract_checks import checks_about, covering, covers_of, freshness_policy
 from .project import StrataProject, findings, quietly
 from .tables import table_schema_of
+from .translator import MODEL
 
 CONTRACT = "strata/contract"
 """Metadata of a guarded asset: the contract that it is held to."""
@@ -78,6 +79,8 @@ def _require_guardable(asset: AssetsDefinition) -> None:
         refuse(f"`{name}` is observed, not materialized: give its `AssetSpec`")
     if asset.partitions_def is not None:
         refuse(f"`{name}` has partitions, and what is kept would be one of them only")
+    if any(MODEL in spec.metadata for spec in asset.specs):
+        refuse(f"the models of `{name}` have a write pin of their own")
     if any(CONTRACT in spec.metadata for spec in asset.specs):
         refuse(f"`{name}` is guarded already")
 
@@ -102,9 +105,16 @@ def _references(
     """What each guarded asset is held to, and the assets of products that cover it."""
     given = _given(asset, contracts, known)
     try:
-        return {key: _reference(ref, known, project) for key, ref in given.items()}
+        found = {key: _reference(ref, known, project) for key, ref in given.items()}
     except StrataError as error:
         raise DagsterInvalidDefinitionError(f"guard: {findings(error.diagnostics, None)}") from None
+    tables: dict[str, AssetKey] = {}
+    for key, (ref, covers) in found.items():
+        other = tables.setdefault(covers[0].table if covers else key.to_python_identifier(), key)
+        if other != key:
+            both = f"`{other.to_user_string()}` and `{key.to_user_string()}`"
+            raise DagsterInvalidDefinitionError(f"guard: {both} are both held to `{ref}`, which is one table")
+    return found
 
 
 def _given(asset: AssetsDefinition, contracts: Contracts | None, known: Sequence[Covered]) -> dict[AssetKey, str]:

@@ -186,7 +186,7 @@ def _judged(
     rows = fitted(guard.engine, table, promise.table)
     report = pin_rows(guard.engine, rows, guard.now)
     verdict = replace(verdict, report=report, left_out=rows.left_out)
-    if report.passed or promise.tests:
+    if rows.columns:
         tests = results_of(guard, promise, seen, rows.table)
         verdict = replace(verdict, tests=tests)
     if report.passed and keeping and not blocking_failures(promise, verdict.tests):

@@ -20,8 +20,9 @@ from ..analysis.tables import promised_keys
 from ..contract.assertions import Assertion, Assessment
 from ..contract.encoding import contract_to_json, report_to_json
 from ..contract.model import ContractError, ContractField, TableContract
+from ..contract.physical import check_physical
 from ..contract.report import PinReport
-from ..contract.write_pin import pin
+from ..contract.write_pin import judge, pin, questions
 from ..diagnostics import Diagnostic, StrataError
 from ..digests import hexdigest
 from ..engines.protocol import CsvTable, DuckDBTable, Engine, ParquetTable, TableInput
@@ -111,7 +112,13 @@ def _with_type(field: ContractField, types: Mapping[str, ValueType]) -> Contract
 
 def pin_rows(engine: Engine, rows: Fitted, now: datetime) -> PinReport:
     """The verdict on rows that somebody else made: everything is asked. No message names a value of a hidden column;
-    raises `StrataError` where the rows cannot be read."""
+    raises `StrataError` where the rows cannot be read, E084 where they have no column to read."""
+    if not rows.columns:
+        findings = check_physical(engine.physical_schema(rows.table), rows.contract)
+        if findings:
+            return judge(rows.contract, findings, questions(rows.contract, now=now), None)
+        fix = "write the promised columns into the data"
+        raise StrataError(Diagnostic("E084", "the table has no column of a type that the language has", fix=fix))
     try:
         return pin(_Widened(engine, rows.open), rows.table, rows.contract, now=now, raw=as_text(rows.table))
     except StrataError as error:

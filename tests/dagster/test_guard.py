@@ -316,6 +316,24 @@ def test_what_is_no_table_is_refused_and_says_what_would_do(place) -> None:
     assert set(run.checks) == OWN
 
 
+@pytest.mark.parametrize(
+    ("frame", "code"),
+    [
+        (pl.DataFrame(), "E084"),
+        (rows().clear(), None),
+        (pa.table([pa.array([1]), pa.array([2])], names=["id", "id"]), "E080"),
+        (rows().rename({"country": "Country"}), "E084"),
+        (rows().with_columns(at=pl.lit("x").cast(pl.Categorical), wide=pl.lit(1).cast(pl.UInt64)), None),
+    ],
+)
+def test_odd_frames_have_a_verdict(place, frame, code) -> None:
+    run = place.run(place.orders(frame))
+    assert set(run.checks) == OWN
+    assert run.success == (code is None), run.failure
+    if code is not None:
+        assert run.checks["write_pin"].description.startswith(code)
+
+
 def test_code_that_fails_is_told_as_it_is_and_every_check_has_a_verdict(place) -> None:
     def boom() -> None:
         raise ValueError("boom")
@@ -529,6 +547,17 @@ def test_what_cannot_be_guarded_is_told_when_the_code_location_loads(place) -> N
     refused(parted, "has partitions", contracts="shop.orders/orders")
     refused(graphed, "made by a graph", contracts="shop.orders/orders")
     refused(guard(orders, project=place.project), "guarded already")
+
+    @dg.multi_asset(specs=[dg.AssetSpec("orders"), dg.AssetSpec("others")])
+    def two() -> Iterator[Any]:
+        yield dg.MaterializeResult(asset_key="orders")
+
+    @dg.multi_asset(specs=[dg.AssetSpec("paid", metadata={"strata/model": "paid"})])
+    def modelled() -> None: ...
+
+    one = {"orders": "shop.orders/orders", "others": "shop.orders/orders"}
+    refused(two, "`orders` and `others` are both held to `shop.orders/orders`, which is one table", contracts=one)
+    refused(modelled, "have a write pin of their own", contracts="shop.orders/orders")
     more = CONTRACT.replace("shop.orders", "shop.more")
     place.write("contracts/shop/more/contract.yaml", more)
     refused(orders, "is covered by shop.more/orders, shop.orders/orders")
@@ -588,6 +617,13 @@ def test_no_event_of_any_run_shows_a_value_of_a_classified_column(place) -> None
     for frame in frames:
         place.run(place.orders(frame))
     place.run(place.orders(rows()), selection=dg.AssetSelection.all_asset_checks())
+    casts = "sql: select * from orders where cast(email as int) > 0"
+    place.write(
+        "contracts/shop/orders/contract.yaml", CONTRACT.replace("sql: select * from orders where id < 0", casts)
+    )
+    assert "E144" in place.run(place.orders(rows())).checks["write_pin"].description
+    place.write("contracts/shop/orders/contract.yaml", CONTRACT.replace("email, type: string", "email, type: int64"))
+    assert "E080" in place.run(place.orders(rows())).checks["write_pin"].description
     seen = 0
     for record in place.instance.get_runs():
         for entry in place.instance.all_logs(record.run_id):
