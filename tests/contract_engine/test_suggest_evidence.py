@@ -186,6 +186,21 @@ def test_seed2_a_fragment_is_suggested_beside_an_asset_that_has_none(tmp_path: P
     assert suggest(tmp_path)[2] == "nothing to suggest for shop.orders\n"
 
 
+def test_a_fragment_is_suggested_of_the_query_in_a_sql_file(tmp_path: Path) -> None:
+    query = "select o.id, sum(amount) as total from orders o group by all"
+    contract = f"{HEAD}  - {{id: totals, kind: sql, ref: models/sales/totals.sql}}\n"
+    write(tmp_path, {"strata.toml": TOML, PLACE: contract, "models/sales/totals.sql": query})
+    (one,) = made(tmp_path).values()
+    assert (one.file, one.value) == (
+        "models/sales/totals.contract.yaml",
+        {"product": "shop.orders", "asset": "totals", "columns": [{"name": "id"}, {"name": "total"}]},
+    )
+    write(tmp_path, {one.file: json.dumps(one.value)})
+    assert made(tmp_path) == {}
+    write(tmp_path, {one.file: "", "models/sales/totals.sql": "select {{ columns }} from x"})
+    assert made(tmp_path) == {}
+
+
 def test_seed2_suggestion_mode_tells_what_would_be_written(tmp_path: Path) -> None:
     committed(write(tmp_path, {"strata.toml": TOML, "models/m.strata": STRATA, PLACE: PROVEN}))
     code, out, _ = run("validate", "--mode", "suggestion", "--project", str(tmp_path), "--format", "json")

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..candidate import Candidate, SuggestedEdit, Tier
+from ..discover import InputKind
 from ..documents import Document
 from ..parse.parsed import GeneratedAsset
+from ..parse.sql_comments import query_facts
 from ..pipeline import Checked
+from ..yaml_text import MOST_BYTES
 from .authored_assets import assets_of, table_of
 
 
@@ -20,7 +23,7 @@ def fragments(
     setting = checked.setting
     folders = (*setting.config.contract_engine.scan, *setting.config.models)
     for _, asset in assets_of(document):
-        table = table_of(asset, known)
+        table = table_of(asset, known) or _query_of(asset, checked)
         if table is None or not table.columns or asset.get("columns") or _has_fragment(candidate, asset["id"]):
             continue
         file = table.span.file
@@ -31,6 +34,19 @@ def fragments(
         fragment = {"product": candidate.id, "asset": asset["id"], "columns": list(_columns(table))}
         reason = f"`{asset['id']}` is made in `{file}`, and neither its contract nor a fragment names its columns"
         yield SuggestedEdit(path, (), fragment, None, reason, table.span)
+
+
+def _query_of(asset: Mapping[str, Any], checked: Checked) -> GeneratedAsset | None:
+    """What the query in the SQL file of an asset says; files without a contract are not read for that otherwise."""
+    if asset.get("kind") != "sql":
+        return None
+    named = asset.get("ref") or asset["id"]
+    for one in checked.inventory.of_kind(InputKind.SQL):
+        stem = posixpath.basename(one.path).removesuffix(".sql")
+        if named in (one.path, stem) and one.size <= MOST_BYTES:
+            text = checked.setting.tree.read(one.path).decode("utf-8", "replace")
+            return next(query_facts(text, one.path, stem), None)
+    return None
 
 
 def _has_fragment(candidate: Candidate, asset: str) -> bool:
