@@ -151,7 +151,7 @@ def eco(empty_shop: Callable[[str], Shop], clock: Clock) -> Shop:
 
 
 def table(shop: Shop, name: str = "gdp") -> Table:
-    return Store(shop.root / ".strata/store").table(name)
+    return Store.at(shop.root / ".strata/store").table(name)
 
 
 def bounded(shop: Shop, clause: str) -> Shop:
@@ -205,12 +205,35 @@ def test_only_a_landing_that_brings_rows_makes_its_readers_stale(eco: Shop) -> N
     assert table(eco).fold() is not None
     assert eco.reasons() == {}
     table(eco).hold("audit")
-    Store(eco.root / ".strata/store").declare(GDP)
+    Store.at(eco.root / ".strata/store").declare(GDP)
     assert eco.reasons() == {}
     table(eco).land(vintages((17015.0, "2014-07-30")))
     assert eco.reasons() == {"known": ["data change: gdp"]}
     assert eco.statuses() == {"known": "computed"}
     assert [row["value"] for row in eco.rows("known")] == [17015.0]
+
+
+def test_what_became_available_after_the_bound_leaves_its_readers_fresh(eco: Shop) -> None:
+    bounded(eco, ', available_as_of: "2014-06-30"').apply()
+    table(eco).land(vintages((17000.0, "2014-07-30")))
+    table(eco).land(vintages((16999.0, "2014-08-30"), (16998.0, "2014-09-30")))
+    assert eco.reasons() == {}
+    table(eco).fold()
+    assert eco.reasons() == {}
+    table(eco).land(vintages((16990.0, "2014-10-30"), (17111.0, "2014-06-27")))
+    assert eco.reasons() == {"known": ["data change: gdp"]}
+    assert eco.statuses() == {"known": "computed"}
+    assert [row["value"] for row in eco.rows("known")] == [17111.0]
+    table(eco).land(vintages((16900.0, "2014-11-30")))
+    assert eco.reasons() == {}
+
+
+def test_a_bound_on_the_last_nanosecond_of_a_vintage_sees_it(eco: Shop) -> None:
+    bounded(eco, ', available_as_of: "2014-07-31T04:00:00Z"').apply()
+    table(eco).land(vintages((17000.0, "2014-07-30")))
+    assert eco.reasons() == {"known": ["data change: gdp"]}
+    assert eco.statuses() == {"known": "computed"}
+    assert [row["value"] for row in eco.rows("known")] == [17000.0]
 
 
 def test_a_past_transaction_time_is_never_stale(eco: Shop, clock: Clock) -> None:
@@ -246,7 +269,7 @@ def test_another_bound_is_other_data_and_the_same_bound_in_other_words_is_not(ec
 
 
 def test_seed1_row_age_cutoff_makes_readers_stale_when_a_row_leaves_and_not_before(eco: Shop, clock: Clock) -> None:
-    Store(eco.root / ".strata/store").declare(EVENTS)
+    Store.at(eco.root / ".strata/store").declare(EVENTS)
     at = [dt.datetime.fromtimestamp((clock.now - age * DAY) // 10**9, dt.UTC).replace(tzinfo=None) for age in (9, 1)]
     table(eco, "events").land(pa.table({"at": pa.array(at, pa.timestamp("us")), "n": [1, 2]}))
     eco.write("models/known.strata", NUMBERS % "")
@@ -264,7 +287,7 @@ def test_seed1_row_age_cutoff_makes_readers_stale_when_a_row_leaves_and_not_befo
 
 
 def test_seed1_adjustment_factors_that_land_make_the_readers_of_the_adjusted_table_stale(eco: Shop) -> None:
-    store = Store(eco.root / ".strata/store")
+    store = Store.at(eco.root / ".strata/store")
     store.declare(ADJUSTED)
     keyed = {"period_start": pa.timestamp("us"), "published": pa.timestamp("us", "UTC")}
 
@@ -298,7 +321,7 @@ def way(shop: Shop) -> str:
 
 
 def test_an_incremental_model_adds_the_rows_that_landed_in_a_table_without_a_key(eco: Shop) -> None:
-    Store(eco.root / ".strata/store").declare(TICKS % "")
+    Store.at(eco.root / ".strata/store").declare(TICKS % "")
     eco.write("models/known.strata", ADDED % "")
     table(eco, "ticks").land(ticks((1, 1), (2, 2)))
     assert way(eco) == "full: there are no live rows yet"
@@ -314,7 +337,7 @@ def test_an_incremental_model_adds_the_rows_that_landed_in_a_table_without_a_key
 
 
 def test_an_incremental_model_of_a_table_whose_rows_are_restated_is_computed_in_full(eco: Shop) -> None:
-    Store(eco.root / ".strata/store").declare(TICKS % 'primary_key = ["id"]\ncontent_hash_column = "h"')
+    Store.at(eco.root / ".strata/store").declare(TICKS % 'primary_key = ["id"]\ncontent_hash_column = "h"')
     eco.write("models/known.strata", ADDED % "")
     table(eco, "ticks").land(ticks((1, 1), (2, 2), (3, 5)))
     eco.apply()
@@ -324,7 +347,7 @@ def test_an_incremental_model_of_a_table_whose_rows_are_restated_is_computed_in_
 
 
 def test_a_clock_that_the_table_has_not_is_told_at_the_declaration(eco: Shop) -> None:
-    Store(eco.root / ".strata/store").declare(EVENTS)
+    Store.at(eco.root / ".strata/store").declare(EVENTS)
     table(eco, "events").land(pa.table({"at": pa.array([dt.datetime(2026, 1, 1)], pa.timestamp("us")), "n": [1]}))
     told = "source `events`: StoreAvailableTimeUndeclared: table events declares no available_time"
     for bound in (', available_as_of: "2014-06-01"', ", vintage: first"):
@@ -339,7 +362,7 @@ def test_a_clock_that_the_table_has_not_is_told_at_the_declaration(eco: Shop) ->
 def test_a_table_that_nobody_has_or_that_is_empty(eco: Shop) -> None:
     eco.write("models/known.strata", (READER % "").replace('store: "gdp"', 'store: "gdpp"'))
     assert refused(eco) == ("E030", "source `gdp`: no table `gdpp` is published in `prod`", "did you mean `gdp`?")
-    Store(eco.root / ".strata/store").declare(EVENTS)
+    Store.at(eco.root / ".strata/store").declare(EVENTS)
     eco.write("models/known.strata", NUMBERS % "")
     code, message, fix = refused(eco)
     assert (code, message) == ("E030", "source `events`: nothing has landed in the table `events`")
@@ -375,7 +398,7 @@ def test_a_published_model_is_asked_for_nothing_but_what_was_live_then(eco: Shop
 
 def test_as_of_reads_the_artifact_of_another_project_that_was_live_then(eco: Shop) -> None:
     assert bounded(eco, ', available_as_of: "2014-06-01"').statuses() == {"known": "computed"}
-    then = Store(eco.root / ".strata/store").environment("prod").head().at
+    then = Store.at(eco.root / ".strata/store").environment("prod").head().at
     assert bounded(eco, "").statuses() == {"known": "computed"}
     first = other_project(eco, f', as_of: "{spell(then)}"')
     assert first.statuses() == {"k": "computed"}
@@ -407,7 +430,7 @@ def test_columns_that_the_table_has_not_or_of_another_type_are_found_by_the_plan
 
 
 def test_a_table_that_has_no_column_of_the_declaration(eco: Shop) -> None:
-    Store(eco.root / ".strata/store").declare(EVENTS)
+    Store.at(eco.root / ".strata/store").declare(EVENTS)
     table(eco, "events").land(pa.table({"at": pa.array([dt.datetime(2026, 1, 1)], pa.timestamp("us"))}))
     eco.write("models/known.strata", NUMBERS % "")
     workspace = eco.workspace()
@@ -420,7 +443,7 @@ def test_a_table_that_has_no_column_of_the_declaration(eco: Shop) -> None:
 
 def test_seed1_beneath_enforcement_models_see_what_the_store_shows_everybody(eco: Shop) -> None:
     masked = GDP.replace('"timestamp"', '"timestamp"\nvalue = { type = "float64", classification = "secret" }')
-    Store(eco.root / ".strata/store").declare(masked)
+    Store.at(eco.root / ".strata/store").declare(masked)
     workspace = eco.workspace()
     (found,) = moved_sources(workspace, workspace.plan())
     assert (found.code, found.message) == ("E030", "`gdp` has no column `value`")

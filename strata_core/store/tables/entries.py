@@ -45,7 +45,7 @@ class RunCommit:
     """A run: where its parts lie below `data/`, and what a landing after it needs to know without opening them.
 
     `schema` is the table's merged schema where this run changed it. `arrived` is the digest of the rows as they
-    came, `ranges` bounds the key and valid-time columns, and `replaces` hides all that was committed before.
+    came, `ranges` bounds the key, valid-time and availability columns, `replaces` hides all that was committed before.
     """
 
     run_id: str

@@ -1,19 +1,22 @@
 """What decides the rows of a read, as a digest: those who keep what they made of a table know from it what is stale.
 
 Equal digests mean equal rows. It is made of the log, not of files: a fold changes no row and no digest, nor does a
-landing that brought no row, and an `as_of` that has passed stays as it is for ever. What changes with the wall clock,
-under `retain_rows`, is told by the number of rows that are left: at one state, rows only leave, the oldest first.
+landing that brought no row, or only rows that became available after the bound; an `as_of` that has passed stays as it
+is for ever. What changes with the wall clock, under `retain_rows`, is told by the number of rows that are left: at one
+state, rows only leave, the oldest first.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...contract.model import MaskRule
 from ...digests import hexdigest
 from ...instants import Bound
 from ..instant import Instant
+from .bounds import Bounds
 from .declaration import TableDeclaration
 from .entries import NOTHING, RunCommit, TableEntry
 from .history import History
@@ -40,7 +43,7 @@ def identity(table: Table, read: Read) -> Identity:
     """
     asked, statement, declared = read.asked, read.statement, read.declared
     masks = read.enforcement.masks.values()
-    newest = _newest(read.history, read.entry, asked.as_of)
+    newest = _newest(read.history, read.entry, asked.as_of, _beyond(declared, asked))
     parts = [
         _declaration(declared),
         *(str(bound.last if bound else None) for bound in (asked.valid_as_of, asked.available_as_of)),
@@ -55,7 +58,9 @@ def identity(table: Table, read: Read) -> Identity:
     if asked.available_as_of is not None and available is not None and available.adjustment is not None:
         factors = table.sibling(available.adjustment.factor_table).log
         head = factors.head()
-        parts += [_declaration(factors.declared(head)), _told(_newest(factors, head, asked.as_of))]
+        declared_factors = factors.declared(head)
+        moved = _newest(factors, head, asked.as_of, _beyond(declared_factors, asked))
+        parts += [_declaration(declared_factors), _told(moved)]
     left = [str(sum(b.num_rows for b in read.reader()))] if declared.retain_rows is not None else []
     rows = hexdigest(*parts, _told(newest), *left)
     only_added = not declared.primary_key and declared.retain_rows is None
@@ -72,13 +77,29 @@ def _declaration(declared: TableDeclaration) -> str:
     return json.dumps(declared.document(), sort_keys=True)
 
 
-def _newest(history: History, head: TableEntry, as_of: Bound | None) -> TableEntry:
-    """The entry of the newest run at or before the bound that changed any row, `NOTHING` before the first."""
+Outside = Callable[[RunCommit], bool]
+
+
+def _beyond(declared: TableDeclaration, asked: Bounds) -> Outside:
+    """Whether every row of a run became available after the bound of a read. Such rows are of keys of their own, since
+    availability is a part of the key, and the read sees none of them."""
+    column, bound = declared.available_column, asked.available_as_of
+
+    def outside(commit: RunCommit) -> bool:
+        known = None if bound is None or column is None else commit.ranges.get(column)
+        return known is not None and bound is not None and isinstance(known[0], int) and known[0] > bound.last
+
+    return outside
+
+
+def _newest(history: History, head: TableEntry, as_of: Bound | None, outside: Outside) -> TableEntry:
+    """The entry of the newest run at or before the bound that changed any row that is read, `NOTHING` before the
+    first."""
     number = (head if as_of is None else history.at(as_of.last, head)).newest.run
     while number:
         entry = history.entry(number)
         assert isinstance(entry.commit, RunCommit)
-        if entry.commit.rows or entry.commit.replaces:
+        if entry.commit.replaces or (entry.commit.rows and not outside(entry.commit)):
             return entry
         number = history.entry(number - 1).newest.run
     return NOTHING

@@ -206,7 +206,8 @@ class _Attempt:
         """Writes rows to a folder of this attempt's own, synced and named by nobody."""
         files, folder = self.history.files, f"runs/{self.run_id}/{attempt_name(self.history.clock())}"
         path = self.history.root / "data" / folder
-        ranges = _Ranges(self.declared.dedup_key)
+        available = self.declared.available_column
+        ranges = _Ranges(tuple(dict.fromkeys((*self.declared.dedup_key, *((available,) if available else ())))))
         try:
             # an entry that names a run was preceded by its folder, all the way up
             files.prepare(path, self.history.root / "data" / "runs" if self.head.newest.run else None)
