@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from strata_core.cli.contracts.main import contract_engine
 from strata_core.contract_engine import promotions
 from strata_core.contract_engine.observe import Observations, SeenCheck, SeenRun, SeenTest, seen_in_files
 from strata_core.contract_engine.pipeline import examine, open_setting
-from strata_core.contract_engine.publish import TARGETS, Provenance, prepare, publish
+from strata_core.contract_engine.publish import TARGETS, Provenance, prepare, publish, publishing
 from strata_core.contract_engine.refresh import KEPT_SECONDS, Refreshed, refresh
 from strata_core.contract_engine.standing import standing
 
@@ -130,6 +131,20 @@ def test_releases_that_nobody_reads_are_collected_and_recorded_ones_stay(root: P
         os.utime(place, (0, 0))
     renewed(root, now=datetime.fromtimestamp(KEPT_SECONDS * 2, UTC))
     assert {p.name for p in releases.iterdir()} == recorded | {(root / "out/current").resolve().name}
+
+
+def test_publications_take_turns_and_what_is_seen_is_seen_when_it_is_ones_turn(root: Path) -> None:
+    later = SeenTest("shop.orders", "none", "failed", "2026-11-30T11:00:00Z", 2, "2 rows are wrong")
+    with publishing(root / "out"):
+        other = threading.Thread(target=renewed, args=(root,))
+        other.start()
+        other.join(0.3)
+        assert other.is_alive()
+        found = examine(open_setting(root, TODAY))
+        seen = Observations((later,), runs=(MADE,))
+        publish(prepare(found, (), seen, Provenance("ana", "c0ffee", "0.1.0", NOW)), TARGETS, root / "out")
+    other.join()
+    assert state(root) == ("blocked", False, ["test-failed: 2 rows are wrong"])
 
 
 def told(root: Path, *arguments: str) -> tuple[int, str]:
