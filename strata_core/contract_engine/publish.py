@@ -231,12 +231,16 @@ def _stage(out: Path, files: Mapping[str, bytes]) -> Path:
     digest = hexdigest(*(part for path in sorted(files) for part in (path, files[path])))[:16]
     place = out / RELEASES / digest
     if place.is_dir():
+        with contextlib.suppress(OSError):
+            os.utime(place)  # it is in use again
         return place
     new = out / RELEASES / f".new-{secrets.token_hex(8)}"
     try:
         for path, content in files.items():
             target = new / path
             target.parent.mkdir(parents=True, exist_ok=True)
+            if _linked(out / CURRENT / path, target, content):
+                continue
             with open(target, "wb") as file:
                 file.write(content)
                 file.flush()
@@ -249,6 +253,18 @@ def _stage(out: Path, files: Mapping[str, bytes]) -> Path:
     finally:
         shutil.rmtree(new, ignore_errors=True)
     return place
+
+
+def _linked(served: Path, target: Path, content: bytes) -> bool:
+    """Whether what is served has this very file: then it is the same file in the new release, and takes no space. Files
+    of a release are never written to."""
+    try:
+        if served.stat().st_size != len(content) or served.read_bytes() != content:
+            return False
+        os.link(served, target)
+    except OSError:
+        return False
+    return True
 
 
 @contextlib.contextmanager

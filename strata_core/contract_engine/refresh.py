@@ -8,17 +8,18 @@ run again are those of the views that are served.
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Set
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..frozen import dataclass
+from ..frozen import dataclass, replace
 from .observe import Observations, SeenTest
 from .observed import results_of_tests, seen_of_assets
 from .pipeline import Checked
-from .project import Known, project
+from .project import Known, document, project
 from .promotions import histories
 from .publish import CURRENT, RELEASES, TARGETS, Provenance, publish, publishing, refreshed
 from .runtime_view import RuntimeView
@@ -59,8 +60,10 @@ def refresh(
     with publishing(out):
         now = clock()
         seen = seen_of_assets(checked, environment, others()).with_(ran)
-        prepared = refreshed(checked, served_tests(out).with_(seen), Provenance("", None, engine_version, now))
-        served = prepared.publication.views
+        before = {id_: served_view(out, id_) for id_ in served_products(out)}
+        prepared = refreshed(checked, served_tests(before).with_(seen), Provenance("", None, engine_version, now))
+        served = {id_: _as_it_was(id_, v, before, products) for id_, v in prepared.publication.views.items()}
+        prepared = replace(prepared, publication=replace(prepared.publication, views=served))
         release = publish(prepared, TARGETS, out).release if served else None
         if release is not None:
             _collect(out, checked.setting.promotions, now)
@@ -84,9 +87,21 @@ def _collect(out: Path, record: Path, now: datetime) -> None:
                 shutil.rmtree(release)
 
 
-def served_tests(out: Path) -> Observations:
-    """The results of tests that the views in `out` hold. Raises `StrataError` E160 where one cannot be read."""
-    return Observations(tests=tuple(t for id_ in served_products(out) for t in _tests(id_, served_view(out, id_))))
+def _as_it_was(
+    product: str, view: RuntimeView, before: Mapping[str, Mapping[str, Any] | None], asked: Set[str] | None
+) -> RuntimeView:
+    """A view that nobody asked to renew, and that says what it said, keeps its moment, and so its files."""
+    old = before.get(product)
+    if old is None or asked is None or product in asked:
+        return view
+    at = old["provenance"].get("projected_at")
+    kept = replace(view, provenance=replace(view.provenance, projected_at=at))
+    return kept if json.loads(json.dumps(document(kept))) == old else view
+
+
+def served_tests(views: Mapping[str, Mapping[str, Any] | None]) -> Observations:
+    """The results of tests that views hold, by product."""
+    return Observations(tests=tuple(t for id_, view in views.items() for t in _tests(id_, view)))
 
 
 def _tests(product: str, view: Mapping[str, Any] | None) -> Iterator[SeenTest]:

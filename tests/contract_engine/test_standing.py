@@ -125,12 +125,27 @@ def test_releases_that_nobody_reads_are_collected_and_recorded_ones_stay(root: P
     releases = root / "out" / "releases"
     recorded = {p.name for p in releases.iterdir()}
     for hour in range(1, 4):
-        renewed(root, now=NOW + timedelta(hours=hour))
+        run = SeenRun("orders", f"r{hour}", "succeeded", f"2026-11-30T1{hour}:00:00Z")
+        renewed(root, run, now=NOW + timedelta(hours=hour))
     assert len(list(releases.iterdir())) == 4
     for place in releases.iterdir():
         os.utime(place, (0, 0))
-    renewed(root, now=datetime.fromtimestamp(KEPT_SECONDS * 2, UTC))
+    last = SeenRun("orders", "r9", "succeeded", "2026-11-30T19:00:00Z")
+    renewed(root, last, now=datetime.fromtimestamp(KEPT_SECONDS * 2, UTC))
     assert {p.name for p in releases.iterdir()} == recorded | {(root / "out/current").resolve().name}
+
+
+def test_what_did_not_change_and_was_not_asked_for_stays_the_same_files(root: Path) -> None:
+    renewed(root)
+    page, view = (root / "out/current" / p for p in ("docs/shop/orders.html", "views/shop/orders.json"))
+    before = [(p.stat().st_ino, p.read_bytes()) for p in (page, view)]
+    hour = NOW + timedelta(hours=1)
+    renewed(root, now=hour)
+    assert [(p.stat().st_ino, p.read_bytes()) for p in (page, view)] == before
+    late = SeenRun("orders", "r2", "succeeded", "2026-11-30T11:00:00Z", None, "d2", 4)
+    renewed(root, late, now=hour)
+    assert json.loads(view.read_text())["provenance"]["projected_at"] == "2026-11-30T13:00:00Z"
+    assert view.stat().st_ino != before[1][0]
 
 
 def test_publications_take_turns_and_what_is_seen_is_seen_when_it_is_ones_turn(root: Path) -> None:
