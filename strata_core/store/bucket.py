@@ -8,12 +8,13 @@ checked against their digest, while log entries and manifests are read where the
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath, PurePosixPath
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from ..diagnostics import StrataError
 from . import bucket_faults, disk, manifest
@@ -160,10 +161,17 @@ class BucketFiles:
             pause *= 2
         raise UnclearError(*bucket_faults.unclear(path, last, self.place).diagnostics) from None
 
-    def put(self, path: PurePath, *contents: bytes | memoryview) -> None:
+    def put(self, path: PurePath, content: bytes | memoryview) -> None:
         """See `Files`."""
         with self._at(path, "write"):
-            self.objects.put(_key(path), contents[0] if len(contents) == 1 else b"".join(contents))
+            self.objects.put(_key(path), content)
+
+    @contextmanager
+    def writing(self, path: PurePath) -> Iterator[BinaryIO]:
+        """See `Files`. It is held in memory: parts are small, and what is sent whole is there whole or not at all."""
+        held = io.BytesIO()
+        yield held
+        self.put(path, held.getbuffer())
 
     def prepare(self, folder: PurePath, durable: PurePath | None = None) -> None:
         """See `Files`. A bucket has no folders."""

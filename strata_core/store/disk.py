@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
+from typing import BinaryIO
 
 from ..diagnostics import Diagnostic, StrataError
 
@@ -50,13 +51,20 @@ def at(path: PurePath, doing: str) -> Iterator[None]:
         raise unusable(path, doing, cause) from cause
 
 
-def write_file(path: PurePath, *contents: bytes | memoryview) -> None:
-    """Writes and syncs a file that no reader knows yet; the directory that names it is not synced yet."""
+@contextmanager
+def writing(path: PurePath) -> Iterator[BinaryIO]:
+    """A file that no reader knows yet, to be written by the block, and synced then; the directory that names it is not
+    synced yet."""
     with at(path, "write"), open(path, "wb") as file:
-        for content in contents:
-            file.write(content)
+        yield file
         file.flush()
         os.fsync(file.fileno())
+
+
+def write_file(path: PurePath, content: bytes) -> None:
+    """Writes and syncs a file, as `writing` does."""
+    with writing(path) as file:
+        file.write(content)
 
 
 def sync_directory(path: PurePath) -> None:

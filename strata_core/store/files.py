@@ -11,8 +11,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 
 from ..diagnostics import StrataError
 from . import disk, manifest
@@ -77,8 +78,12 @@ class Files(Protocol):
         """
         ...
 
-    def put(self, path: PurePath, *contents: bytes | memoryview) -> None:
+    def put(self, path: PurePath, content: bytes) -> None:
         """Writes a file that no reader knows yet; its name is durable after `settle` of its folder."""
+        ...
+
+    def writing(self, path: PurePath) -> AbstractContextManager[BinaryIO]:
+        """The same, in pieces that the block writes."""
         ...
 
     def prepare(self, folder: PurePath, durable: PurePath | None = None) -> None:
@@ -164,9 +169,13 @@ class LocalFiles:
         """See `Files`."""
         return disk.create_if_absent(path, content)
 
-    def put(self, path: PurePath, *contents: bytes | memoryview) -> None:
+    def put(self, path: PurePath, content: bytes) -> None:
         """See `Files`."""
-        disk.write_file(path, *contents)
+        disk.write_file(path, content)
+
+    def writing(self, path: PurePath) -> AbstractContextManager[BinaryIO]:
+        """See `Files`."""
+        return disk.writing(path)
 
     def prepare(self, folder: PurePath, durable: PurePath | None = None) -> None:
         """See `Files`."""

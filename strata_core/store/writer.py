@@ -9,6 +9,7 @@ The files' bytes are pinned to one release of pyarrow; the content digest is not
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePath
 from types import MappingProxyType
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -125,9 +127,12 @@ def write_parts(
     batches: Iterable[pa.RecordBatch],
     layout: Layout = PLAIN,
     files: Files = LOCAL,
+    *,
+    digested: bool = True,
 ) -> Written:
     """Writes `batches` into the existing `directory`, each part synced; the caller settles the directory, once all is
-    in it that belongs there. No rows make one part that bears the schema.
+    in it that belongs there. No rows make one part that bears the schema. Rows whose digest nobody will compare need
+    not be `digested`: theirs is empty, and so are those of the columns.
 
     Errors: E080 a batch has other columns or types than `schema`, or a type that is not kept; E081 a null in a
     column that `schema` says has none; E092 the disk refused. What `batches` raises passes through.
@@ -137,21 +142,24 @@ def write_parts(
     first = next(cuts)
     if not layout.partition_by and sum(block.num_rows for block in first.blocks) < BLOCK_ROWS:
         # the only part: threads would cost more than they save
-        written, contents = [_encode(directory, 0, stored, first, layout, files)], [_digest(stored, first.digested)]
+        written, contents = (
+            [_encode(directory, 0, stored, first, layout, files)],
+            [_digest(stored, first.digested, digested)],
+        )
     else:
-        written, contents = _in_threads(directory, stored, chain([first], cuts), layout, files)
+        written, contents = _in_threads(directory, stored, chain([first], cuts), layout, files, digested)
     parts = tuple(file.part for file in written)
     digests = (block for content in contents for block in content.blocks)
     return Written(
         stored,
         parts,
-        *digest.combine(stored, digests, sum(part.rows for part in parts)),
+        *(digest.combine(stored, digests, sum(part.rows for part in parts)) if digested else ("", {})),
         of_columns(stored, [file.footer for file in written], [content.null_counts for content in contents]),
     )
 
 
 def _in_threads(
-    directory: PurePath, stored: pa.Schema, cuts: Iterable[_Cut], layout: Layout, files: Files
+    directory: PurePath, stored: pa.Schema, cuts: Iterable[_Cut], layout: Layout, files: Files, hashes: bool
 ) -> tuple[list[_Encoded], list[_Digested]]:
     encoded: list[Future[_Encoded]] = []
     digested: list[Future[_Digested]] = []
@@ -161,7 +169,7 @@ def _in_threads(
                 if cut.blocks:
                     encoded.append(pool.submit(_encode, directory, len(encoded), stored, cut, layout, files))
                 if cut.digested:
-                    digested.append(pool.submit(_digest, stored, cut.digested))
+                    digested.append(pool.submit(_digest, stored, cut.digested, hashes))
                 del cut  # the futures hold it now, and only until they are done
                 for waiting in (encoded, digested):
                     if len(waiting) > _WAITING_PARTS:
@@ -187,7 +195,7 @@ def digesting(schema: pa.Schema, batches: Iterable[pa.RecordBatch], told: list[s
     blocks: list[tuple[bytes, ...]] = []
     for block in _blocks(stored, batches):
         rows += block.num_rows
-        blocks.extend(_digest(stored, [block]).blocks)
+        blocks.extend(_digest(stored, [block], True).blocks)
         yield block
     told.append(digest.combine(stored, blocks, rows)[0])
 
@@ -336,23 +344,47 @@ def _nested_null(cause: pa.ArrowInvalid, column: str | None = None) -> StrataErr
     return StrataError(Diagnostic("E081", message, fix=_NULL_FIX, field_path=column))
 
 
+@dataclass(slots=True)
+class _Hashing:
+    """A file that is being written, with the digest and the number of the bytes that went through it."""
+
+    file: Any
+    total: Any = dataclasses.field(default_factory=hashlib.sha256)
+    written: int = 0
+    closed: bool = False
+
+    def write(self, content: bytes) -> int:
+        self.total.update(content)
+        self.file.write(content)
+        self.written += len(content)
+        return len(content)
+
+    def flush(self) -> None:
+        pass
+
+    def tell(self) -> int:
+        return self.written
+
+    def close(self) -> None:
+        self.closed = True  # the file is its owner's to close
+
+
 def _encode(directory: PurePath, number: int, stored: pa.Schema, cut: _Cut, layout: Layout, files: Files) -> _Encoded:
-    """Encodes a part in memory, so that its bytes are hashed without reading them back, and writes it."""
+    """Encodes a part on its way to the file: its bytes are hashed as they pass, and never held as a whole."""
     name = f"part-{number:05d}.parquet"
     rows = sum(block.num_rows for block in cut.blocks)
-    sink = pa.BufferOutputStream()
-    try:
-        with pq.ParquetWriter(sink, stored, **layout.settings(rows)) as writer:
-            for block in cut.blocks:
-                writer.write_batch(block, row_group_size=layout.group_rows)
-    except pa.ArrowInvalid as cause:
-        raise _nested_null(cause) from cause
-    content = sink.getvalue()
-    files.put(directory / name, memoryview(content))
-    footer = pq.read_metadata(pa.BufferReader(content))
-    return _Encoded(Part(name, rows, content.size, hashlib.sha256(content).hexdigest(), cut.partition), footer)
+    with files.writing(directory / name) as file:
+        sink = _Hashing(file)
+        try:
+            with pq.ParquetWriter(pa.PythonFile(sink, mode="w"), stored, **layout.settings(rows)) as writer:
+                for block in cut.blocks:
+                    # as a table: a batch would be encoded into buffers first, for the whole row group
+                    writer.write_table(pa.Table.from_batches([block]), row_group_size=layout.group_rows)
+        except pa.ArrowInvalid as cause:
+            raise _nested_null(cause) from cause
+    return _Encoded(Part(name, rows, sink.written, sink.total.hexdigest(), cut.partition), writer.writer.metadata)
 
 
-def _digest(stored: pa.Schema, blocks: Sequence[pa.RecordBatch]) -> _Digested:
+def _digest(stored: pa.Schema, blocks: Sequence[pa.RecordBatch], hashes: bool) -> _Digested:
     nulls = tuple(sum(block.column(i).null_count for block in blocks) for i in range(len(stored)))
-    return _Digested(tuple(digest.of_block(block) for block in blocks if block.num_rows), nulls)
+    return _Digested(tuple(digest.of_block(block) for block in blocks if block.num_rows) if hashes else (), nulls)

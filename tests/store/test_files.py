@@ -75,7 +75,9 @@ def test_a_part_is_written_read_at_any_place_and_removed(place: Somewhere) -> No
     files, root = place.files, place.root
     folder = root / "runs" / "r"
     files.prepare(folder)
-    files.put(folder / "part", b"01234", memoryview(b"56789"))
+    with files.writing(folder / "part") as file:
+        file.write(b"01234")
+        file.write(b"56789")
     files.settle(folder)
     assert (files.exists(folder / "part"), files.size(folder / "part")) == (True, 10)
     with files.open(folder / "part") as opened:

@@ -71,7 +71,7 @@ def fold(history: History) -> Snapshot | None:
     try:
         history.files.prepare(folder)
         rows = _rows(history, declared, pieces, schema, kept, head)
-        written = write_parts(folder, kept, rows, layout(declared, schema), history.files)
+        written = write_parts(folder, kept, rows, layout(declared, schema), history.files, digested=False)
         history.files.put(folder / manifest.NAME, manifest.encode(_manifest(history, snapshot_id, written, head)))
         history.files.settle(folder)
         history.files.settle(folder.parent)

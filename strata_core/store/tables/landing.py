@@ -94,7 +94,7 @@ def land(history: History, data: Any, run_id: str | None, mode: str) -> Run:
     masked = any(column.masked is not None for column in declared.columns.values())
     came = _stored(declared, arrival(Target(declared.name, known, masked), data))
     merged = merge(declared, stored, came.schema)
-    attempt = _Attempt(history, declared, head, run_id, mode == "replace")
+    attempt = _Attempt(history, declared, head, run_id, named, mode == "replace")
     earlier = history.files.names(attempt.folder) if named else ()  # nobody else has an id that was just made
     return attempt.run(came, merged, earlier)
 
@@ -134,12 +134,14 @@ class _Staged:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One attempt to land a run on the state at `head`."""
+    """One attempt to land a run on the state at `head`. Rows of an id that somebody chose are told by their digest, for
+    they may come again; nobody else has an id that was just made."""
 
     history: History
     declared: TableDeclaration
     head: TableEntry
     run_id: str
+    named: bool
     replaces: bool
 
     def run(self, came: Arrival, merged: pa.Schema, earlier: tuple[str, ...]) -> Run:
@@ -150,7 +152,7 @@ class _Attempt:
         target = pa.schema([merged.field(name) for name in names])
         told: list[str] = []  # the digest of the rows as they came, where they are kept otherwise
         as_they_came = target.names == came.schema.names and target.types == came.schema.types
-        rows = self._rows(came if as_they_came else _digested(came, told), target)
+        rows = self._rows(came if as_they_came or not self.named else _digested(came, told), target)
         if self.declared.is_vintage:
             return self._vintages(pa.Table.from_batches(rows, target), told, earlier, merged)
         staged = self._stage(target, rows)
@@ -169,7 +171,9 @@ class _Attempt:
 
     def _vintages(self, arrived: pa.Table, told: list[str], earlier: tuple[str, ...], merged: pa.Schema) -> Run:
         """Lands what restates (Seed 1 *vintage-hash*); judged anew when another landing came between."""
-        digested = told[0] if told else writer.digest_of(arrived.schema, arrived.to_batches())
+        digested = told[0] if told else ""
+        if self.named and not told:
+            digested = writer.digest_of(arrived.schema, arrived.to_batches())
         if (landed := self._landed(earlier)) is not None:
             return self._same(landed, digested)
         attempt, decoded = self, 0
@@ -211,7 +215,9 @@ class _Attempt:
         try:
             # an entry that names a run was preceded by its folder, all the way up
             files.prepare(path, self.history.root / "data" / "runs" if self.head.newest.run else None)
-            written = writer.write_parts(path, target, ranges.watch(rows), layout(self.declared, target), files)
+            written = writer.write_parts(
+                path, target, ranges.watch(rows), layout(self.declared, target), files, digested=self.named
+            )
             files.put(path / manifest.NAME, manifest.encode(self._manifest(written)))
             files.settle(path)
         except BaseException:
@@ -322,7 +328,8 @@ class _Attempt:
         entry, commit = self.history.entry(number), self.history.run(number)
         if commit.arrived != arrived or commit.replaces != self.replaces:
             table = self.declared.name
-            message = f"table {table}: run {self.run_id} has landed before (commit {number}) with other rows"
+            how = "with other rows" if commit.arrived else "under this id, which was made for it"
+            message = f"table {table}: run {self.run_id} has landed before (commit {number}) {how}"
             raise StoreError("StoreRunConflict", table, message, "land other rows under another run id")
         return Run(self.run_id, number, entry.at, commit.rows, repeated=True)
 

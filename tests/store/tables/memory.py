@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -47,9 +50,15 @@ class MemoryFiles:
             self._keep(path, content)
             return True
 
-    def put(self, path: Path, *contents: bytes | memoryview) -> None:
+    def put(self, path: Path, content: bytes) -> None:
         with self.lock:
-            self._keep(path, b"".join(contents))
+            self._keep(path, content)
+
+    @contextmanager
+    def writing(self, path: Path) -> Iterator[BinaryIO]:
+        held = io.BytesIO()
+        yield held
+        self.put(path, held.getvalue())
 
     def prepare(self, folder: Path, durable: Path | None = None) -> None:
         pass
