@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable, Mapping, Set
 
 from ..analysis.compiled import CompiledModel
-from ..diagnostics import StrataError
+from ..diagnostics import Diagnostic, StrataError
 from ..frozen import replace
 from ..relation.nodes import Scan, walk_relation
 from .artifact_relation import artifact_relation
@@ -16,6 +16,8 @@ from .piecewise import compute_pieces
 from .plan import PlannedModel
 from .results import ModelResult, Status
 
+READS = frozenset({"E033", "E090"})
+"""Codes under which engines tell of bytes that they cannot read."""
 PIN_FAMILY = "E08"
 """A reader may say of a file what the pin would: that it breaks its source's promises."""
 
@@ -26,15 +28,25 @@ def attempt(run: Run, planned: PlannedModel, read: Callable[[str], Input]) -> Mo
     started = time.perf_counter()
     model = run.workspace.compiled.models[planned.name]
     made = compute if model.periods is None else compute_pieces
+    inputs: dict[str, Input] = {}
     try:
-        result = made(run, planned, model, {name: read(name) for name in planned.inputs})
+        inputs.update((name, read(name)) for name in planned.inputs)
+        result = made(run, planned, model, inputs)
     except StrataError as error:
-        shown = (withheld(d, _hidden_inputs(run, model)) for d in error.diagnostics)
+        shown = (withheld(d, _hidden_inputs(run, model)) for d in _damage(error, inputs) or error.diagnostics)
         here = (relative(d, run.workspace.project.root) for d in shown)
         found = tuple(located(d, f"model `{model.name}`", model.name_span) for d in here)
         broken = all(d.code.startswith(PIN_FAMILY) for d in found)
         result = ModelResult(planned.name, Status.VIOLATED if broken else Status.FAILED, planned, diagnostics=found)
     return replace(result, seconds=time.perf_counter() - started)
+
+
+def _damage(error: StrataError, inputs: Mapping[str, Input]) -> tuple[Diagnostic, ...]:
+    """E094 of the artifacts that were read, where a computation failed because a disk has changed one: an engine only
+    says that it cannot go on."""
+    if not any(d.code in READS for d in error.diagnostics):
+        return ()
+    return tuple(d for one in inputs.values() if one.artifact is not None for d in one.artifact.verify())
 
 
 def _hidden_inputs(run: Run, model: CompiledModel) -> Set[str]:

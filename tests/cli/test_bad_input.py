@@ -242,6 +242,22 @@ def test_a_store_root_without_permission(cli, monkeypatch, verb):
     assert "Permission denied\n  = help: give this user read and write permission on the path" in ran.err
 
 
+@pytest.mark.parametrize("engine", ["duckdb", "reference"])
+def test_an_artifact_that_a_disk_has_changed_is_named_by_its_readers(cli, engine):
+    cli.write("strata.toml", f'[project]\nname = "sales"\n[engine]\nname = "{engine}"\n')
+    cli("apply")
+    (part,) = cli.root.glob(".strata/store/tables/paid/data/artifacts/*/part-*")
+    sound = part.read_bytes()
+    part.write_bytes(sound[:20] + bytes(80) + sound[100:])
+    ran = cli("apply", "--force", "totals")
+    assert (ran.clean, "error[E094]: model `totals`: part " in ran.err) == (True, True), ran.err
+    assert "of paid does not match its manifest: its SHA-256 is" in ran.err
+    assert "apply paid again with --force" in ran.err
+    part.write_bytes(sound[: len(sound) // 2])  # a plan sees that: it is computed anew, before its readers
+    assert "computed  paid" in cli("apply", "--force", "totals").err
+    assert part.read_bytes() == sound
+
+
 def test_a_full_disk_at_every_step(cli, monkeypatch):
     """The apply of a change, with the disk full from each of its steps on; then with space again."""
     cli("apply")

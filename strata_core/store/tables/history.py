@@ -68,6 +68,7 @@ class History:
     files: Files = LOCAL
     clock: Callable[[], Instant] = now
     _entries: _Kept[int, TableEntry] = field(default_factory=_Kept, repr=False, compare=False)
+    _folders: _Kept[str, PurePath] = field(default_factory=_Kept, repr=False, compare=False)
     _manifests: _Kept[PurePath, Manifest] = field(default_factory=_Kept, repr=False, compare=False)
 
     @property
@@ -162,8 +163,9 @@ class History:
     def folder(self, commit: RunCommit | SnapshotCommit) -> PurePath:
         """Where the parts of a run or a snapshot lie."""
         match commit:
-            case RunCommit():
-                return self.root / "data" / commit.folder
+            case RunCommit(folder=below):
+                found = self._folders.values.get(below)  # to join paths is most of resolving a long history
+                return found or self._folders.keep(below, self.root / "data" / below)
             case SnapshotCommit():
                 return self.snapshot_folder(commit.snapshot_id)
 
