@@ -87,7 +87,7 @@ def pieces_note(periods: Periods, pieces: Mapping[str, Piece]) -> JSON:
     return {"column": periods.column, "every": periods.every, "pieces": written}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Upstream:
     """A table that a model reads: the `columns` that are read, the digest of all its rows as one sees them who reads
     these, and, of a model, what is live of it."""
@@ -96,7 +96,7 @@ class Upstream:
     digest: str
     artifact: Artifact | None = None
 
-    @property
+    @cached_property
     def pieces(self) -> Pieces | None:
         """Its pieces, if it has some."""
         return None if self.artifact is None else pieces_of(self.artifact.manifest)

@@ -90,8 +90,10 @@ def _existing(task: Task, wanted: Iterable[Period]) -> dict[Period, Artifact]:
     return {period: artifact for period, artifact in there.items() if artifact is not None}
 
 
-def _read(task: Task, period: Period) -> dict[str, str]:
-    return inputs_of(task.run.workspace.store, task.model, period, task.tables)
+def _read(task: Task, period: Period) -> Mapping[str, str]:
+    if period not in task.read:
+        task.read[period] = inputs_of(task.run.workspace.store, task.model, period, task.tables)
+    return task.read[period]
 
 
 def _judged(

@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..analysis.compiled import CompiledModel
 from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import ParquetTable, TableInput
-from ..frozen import dataclass, replace
+from ..frozen import dataclass, field, replace
 from ..periods import Period, Periods
 from ..relation.nodes import Relation
 from ..store.artifacts import Artifact, Candidate
@@ -26,7 +26,8 @@ from .plan import PlannedModel
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What the periods of one model are computed from. `asked` are those that were asked for; None for all."""
+    """What the periods of one model are computed from. `asked` are those that were asked for; None for all.
+    `read` keeps the digests of what a period reads."""
 
     run: Run
     planned: PlannedModel
@@ -34,6 +35,7 @@ class Task:
     inputs: Mapping[str, Input]
     tables: Mapping[str, Upstream]
     asked: tuple[Period, ...] | None
+    read: dict[Period, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def periods(self) -> Periods:
