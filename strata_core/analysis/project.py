@@ -143,7 +143,7 @@ def _sources(
             fix = "declare them: `columns: { order_id: int64 nonnull primary_key, … }`"
             own.append(Diagnostic("E070", message, declaration.name.span, fix=fix))
         if has_errors(own):
-            table = Table(table.relation, table.unresolved, complete=False)
+            table = Table(table.relation, table.unresolved, complete=False, clocks=table.clocks)
         return source, table, tuple(own)
 
     sources: dict[str, Source] = {}
@@ -213,7 +213,7 @@ def _models(
             sound.add(name)
         else:
             broken.add(name)
-            table = Table(table.relation, table.unresolved, complete=False)
+            table = Table(table.relation, table.unresolved, complete=False, clocks=table.clocks)
         known = before.tables.get(name)
         tables[name] = table = _equal_or(known, table)
         if table is not known:

@@ -21,7 +21,7 @@ from ..analysis.fields import table_contract
 from ..analysis.memory import Kept, Memory
 from ..analysis.model import Outcome
 from ..analysis.order import Order
-from ..analysis.scope import Table
+from ..analysis.scope import Clocks, Table
 from ..analysis.tests import Tests
 from ..contract.model import TableContract
 from ..diagnostics import Diagnostic, Span
@@ -155,19 +155,21 @@ def _encoded(table: Table, types: dict[ValueType, int]) -> Any:
         for c in relation.schema.columns
     ]
     keys = [sorted(key) for key in relation.schema.keys]
-    return relation.table, columns, keys, sorted(table.unresolved), table.complete
+    clocks = table.clocks
+    told = (clocks.valid_from, clocks.valid_to, clocks.available, clocks.one_vintage)
+    return relation.table, columns, keys, sorted(table.unresolved), table.complete, told
 
 
 def _decoded(encoded: Any, types: list[ValueType]) -> Table:
     if isinstance(encoded, bytes):
         table: Table = pickle.loads(encoded)
         return table
-    name, columns, keys, unresolved, complete = encoded
+    name, columns, keys, unresolved, complete, clocks = encoded
     own = (
         Column(c, Inferred(types[type_], nullable, None if values is None else frozenset(values), nonzero))
         for c, type_, nullable, values, nonzero in columns
     )
-    return Table(scan(name, own, map(frozenset, keys)), frozenset(unresolved), complete)
+    return Table(scan(name, own, map(frozenset, keys)), frozenset(unresolved), complete, Clocks(*clocks))
 
 
 class _Unread:

@@ -43,7 +43,29 @@ model beside -> contract C { from t }
 model last -> contract C { from beside }
 test last { expect row_count > 0 }
 """
+CLOCKS = """\
+source t(csv: "t.csv") { columns: { id: int64 nonnull, day: date, out: date, v: int64 }  valid_from: day }
+source u(store: "u", vintage: all) {
+  columns: { id: int64 primary_key, day: date primary_key, out: date primary_key, v: int64 }
+  valid_from: day
+  available_time: out
+}
+source e(csv: "e.csv") { columns: { id: int64 primary_key, day: date nonnull, known: date nonnull } }
+model a { from e  join_asof t on t.id == e.id at e.day  select { id, t.v } }
+model b { from e  join_asof u on u.id == e.id at e.day available_as_of: known  select { id, u.v } }
+model beside { from e }
+"""
 EDITS = {
+    CLOCKS: [
+        ("at e.day  select", "at e.day within 7d  select"),
+        ("model beside { from e }", "model beside { from  e }"),
+        ("valid_from: day }", "}"),
+        (", vintage: all", ""),
+        ("available_time: out", "valid_to: out"),
+        ("{ id, u.v }", "{ id, u.w }"),
+        ("valid_from: day\n", "valid_from: dya\n"),
+        ("model b", "modl b"),
+    ],
     FUNCTIONS: [
         ('["a", "b"]', '["a", "b", "q"]'),
         ("country == c", "contry == c"),
@@ -76,7 +98,7 @@ def project_of(text: str) -> Project:
     return Project(Path("/nowhere"), ProjectConfig(name="p", models=("models",)), (SourceText("a", text.encode()),))
 
 
-@pytest.mark.parametrize("start", EDITS, ids=["functions", "circle"])
+@pytest.mark.parametrize("start", EDITS, ids=["clocks", "functions", "circle"])
 def test_after_any_edits_a_check_finds_what_one_without_a_trail_does(start):
     random, text, trail = Random(7), start, None
     for _ in range(120):
