@@ -120,7 +120,8 @@ def read_in(found: Restricted, period: Period, tables: Mapping[str, Upstream]) -
 
 def inputs_of(store: Store, model: CompiledModel, period: Period, tables: Mapping[str, Upstream]) -> dict[str, str]:
     """The digest of what `period` of `model` reads of each table; raises `StrataError` E094 where a piece is gone."""
-    read = read_in(within(model, period), period, tables)
+    in_pieces = any(upstream.pieces is not None for upstream in tables.values())
+    read = read_in(within(model, period), period, tables) if in_pieces else {}
 
     def digest(name: str, upstream: Upstream) -> str:
         if name not in read:
