@@ -314,8 +314,8 @@ def _shown(workspace: Workspace, path: str) -> str:
 
 
 def list_of(diagnostics: Iterable[Diagnostic]) -> str:
-    """Findings and what to do about them, as a Markdown list."""
-    lines = (f"- **{d.code}** {d.message}" + (f"\n  - {d.fix}" if d.fix else "") for d in diagnostics)
+    """Findings, what is known besides, and what to do about them, as a Markdown list."""
+    lines = ("\n  - ".join((f"- **{d.code}** {d.message}", *d.notes, *filter(None, (d.fix,)))) for d in diagnostics)
     return "\n".join(lines) + "\n"
 
 

@@ -12,6 +12,7 @@ from dagster import (
     AssetKey,
     AssetSpec,
     AutomationCondition,
+    DagsterInvalidDefinitionError,
     PartitionMapping,
     PartitionsDefinition,
     TimeWindowPartitionMapping,
@@ -165,7 +166,18 @@ def is_file(source: SourceOutline | None) -> bool:
 
 
 def asset_keys(project: StrataProject, translator: DagsterStrataTranslator) -> dict[str, AssetKey]:
-    """The key of every source and model by its name."""
+    """The key of every source and model by its name. Raises `DagsterInvalidDefinitionError` E023 where a model has the
+    key of another, or of a source; sources may share one, as those do that name the same dbt model."""
     found = project.outline
     keys = {name: translator.get_source_asset_key(project, source) for name, source in found.sources.items()}
-    return keys | {name: translator.get_asset_key(project, model) for name, model in found.models.items()}
+    whose = {key: f"source `{name}` ({found.sources[name].span})" for name, key in keys.items()}
+    for name, model in found.models.items():
+        key = keys[name] = translator.get_asset_key(project, model)
+        this = f"model `{name}` ({model.span})"
+        if key in whose:
+            raise DagsterInvalidDefinitionError(
+                f"E023: {this} and {whose[key]} have one asset key, `{key.to_user_string()}`: "
+                "let `get_asset_key` of the translator give each its own"
+            )
+        whose[key] = this
+    return keys
