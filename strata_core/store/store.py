@@ -287,7 +287,10 @@ class Store:
         return self.root / "tables" / table_name(table) / "data" / "artifacts"
 
     def _settle(self, table: str, pointer: Pointer) -> None:
-        if not self.files.touch(self._artifact(table, pointer.address)):
+        # A collection looks at the pieces of an artifact too; a bucket is not collected, so that none is asked for.
+        found = self.find(table, pointer.address) if isinstance(self.root, Path) else None
+        here = self.files.touch(self._artifact(table, pointer.address)) if found is None else self.use(found)
+        if not here:
             raise StrataError(_gone(table, pointer, "is missing"))
         self.files.settle(self._artifacts(table))
 
