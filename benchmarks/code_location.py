@@ -16,9 +16,10 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from dagster import AssetKey
 from measure import RUNS, compare, line
 
 from strata_core.planning.outline import ColumnOutline, ModelOutline
@@ -79,7 +80,8 @@ def main() -> None:
         folder = Path(name)
         write_project(folder / "project", count)
         project = StrataProject(folder / "project")
-        specs = [spec(project, model) for model in project.outline.models.values()]
+        keys = asset_keys(project, DagsterStrataTranslator())
+        specs = [spec(project, model, keys) for model in project.outline.models.values()]
         project.compile()
         (folder / "by_strata.py").write_text(STRATA)
         (folder / "by_dbt.py").write_text(DBT)
@@ -154,10 +156,9 @@ def write_dbt_manifest(path: Path, count: int) -> None:
     path.write_text(json.dumps({**manifest, **{key: {} for key in rest}, **graph}))
 
 
-def spec(project: StrataProject, model: ModelOutline) -> dict[str, str]:
+def spec(project: StrataProject, model: ModelOutline, keys: Mapping[str, AssetKey]) -> dict[str, str]:
     """The parts of an asset's spec as Python literals."""
     translator = DagsterStrataTranslator()
-    keys = asset_keys(project, translator)
     columns = ", ".join(_column(c) for c in model.columns)
     deps = ", ".join(
         f"{c.name!r}: [{', '.join(f'TableColumnDep({keys[n].to_user_string()!r}, {o!r})' for n, o in c.origins)}]"

@@ -11,7 +11,6 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from uuid import UUID
 
 from dagster import (
     AssetCheckResult,
@@ -143,7 +142,7 @@ class StrataApplication:
         log = RunLog(self.context.log, workspace.project, self.environment)
         telling = Telling(self.context, workspace, selection, plan)
         tag_run(self.context, workspace)
-        parent = Parent(UUID(run.run_id), "dagster", run.job_name)
+        parent = Parent(run.run_id, "dagster", run.job_name)
         happening = self._happening(workspace, work, log)
         happened = announced(happening, workspace, plan, self.context.log.warning, parent)
         try:

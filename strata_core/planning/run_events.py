@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from uuid import UUID, uuid4, uuid5
+from uuid import NAMESPACE_OID, UUID, uuid4, uuid5
 
 from ..contract.report import PinReport
 from ..contract.report import Status as RuleStatus
@@ -39,9 +39,10 @@ ENABLING_PREFIX = "OPENLINEAGE__TRANSPORT"
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """The run of another system, such as Dagster, that an apply is part of."""
+    """The run of another system, such as Dagster, that an apply is part of. Events want a UUID: an id that is none is
+    told as one that is made of it."""
 
-    run_id: UUID
+    run_id: str
     namespace: str
     job: str
 
@@ -248,7 +249,11 @@ class _Telling:
 
 
 def _run_and_job(parent: Parent) -> dict[str, Any]:
-    return {"run": {"runId": str(parent.run_id)}, "job": {"namespace": parent.namespace, "name": parent.job}}
+    try:
+        run_id = UUID(parent.run_id)
+    except ValueError:
+        run_id = uuid5(NAMESPACE_OID, parent.run_id)
+    return {"run": {"runId": str(run_id)}, "job": {"namespace": parent.namespace, "name": parent.job}}
 
 
 def _version(digest: str) -> dict[str, Any]:

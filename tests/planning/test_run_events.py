@@ -122,7 +122,7 @@ def test_what_is_complete_has_schema_lineage_version_counts_and_findings(shop):
 
 
 def test_runs_of_models_belong_to_the_apply_and_that_to_whoever_runs_it(shop):
-    events = sent(shop, parent=Parent(UUID(int=7), "dagster", "nightly"))
+    events = sent(shop, parent=Parent(str(UUID(int=7)), "dagster", "nightly"))
     whole, model = of(events, "apply", "START"), of(events, "top", "COMPLETE")
     assert whole["run"]["facets"]["parent"]["run"] == {"runId": str(UUID(int=7))}
     parent = model["run"]["facets"]["parent"]
@@ -131,6 +131,15 @@ def test_runs_of_models_belong_to_the_apply_and_that_to_whoever_runs_it(shop):
     assert parent["root"] == {"run": {"runId": str(UUID(int=7))}, "job": {"namespace": "dagster", "name": "nightly"}}
     assert of(events, "top", "START")["run"]["runId"] == model["run"]["runId"]
     assert model["run"]["runId"] != of(events, "by_day", "COMPLETE")["run"]["runId"]
+
+
+def test_a_parent_whose_id_is_no_uuid_is_told_as_one_that_is_made_of_it(shop):
+    first, second, other = (
+        of(sent(shop, parent=Parent(run_id, "cron", "nightly")), "apply", "START") for run_id in ("r1", "r1", "r2")
+    )
+    ids = [event["run"]["facets"]["parent"]["run"]["runId"] for event in (first, second, other)]
+    assert UUID(ids[0]).version == 5
+    assert ids[0] == ids[1] != ids[2]
 
 
 def test_another_environment_is_another_namespace_and_a_tag(shop):
