@@ -8,7 +8,6 @@ import pytest
 
 from strata_core.planning.project import open_project
 from strata_core.store.orphans import orphans
-from strata_core.store.store import Store
 from strata_dagster import DagsterStrataTranslator, StrataProject, StrataResource, observable_sources, strata_assets
 
 HOUR = 3_600_000_000_000
@@ -144,7 +143,7 @@ def test_workers_whose_clocks_disagree_publish_in_one_order(shop, good_orders, m
         assert {name for name, made in run.made.items() if not made.metadata["reused"].value} >= {"paid", "by_country"}
         assert "live for -" not in str(run.checks["paid.last_known_good"].description)
         assert shop.run(assets=shop.assets()[:1]).made["paid"].metadata["reused"].value
-    store = Store.open(open_project(project=shop.root).store_root)
+    store = open_project(project=shop.root).store
     versions = list(store.environment("prod").history())
     instants = [version.at for version in reversed(versions)]
     assert instants == sorted(set(instants))
