@@ -14,18 +14,9 @@ from ..diagnostics import Diagnostic
 from ..diagnostics.listing import listed
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, FAILED, FINDINGS, VIOLATED
+from .options import environment_option, force_option, format_option, full_refresh_option, on_project, partition_option
 from .progress import Progress
-from .report import (
-    environment_option,
-    force_option,
-    format_option,
-    full_refresh_option,
-    on_project,
-    partition_option,
-    plural,
-    rendered,
-    tell,
-)
+from .report import plural, rendered, tell
 
 if TYPE_CHECKING:
     from ..planning.asked_periods import Asked

@@ -8,7 +8,8 @@ import click
 
 from ..planning.project import Project
 from .checking import check
-from .report import FORMATS, format_option, on_project
+from .options import format_option, on_project
+from .report import FORMATS
 
 
 @click.command("check")

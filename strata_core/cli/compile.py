@@ -6,7 +6,8 @@ import click
 
 from ..planning.project import Project, compile_
 from .exits import CLEAN, exit_code
-from .report import environment_option, on_project, plural, tell
+from .options import environment_option, on_project
+from .report import plural, tell
 
 
 @click.command("compile")

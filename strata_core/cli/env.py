@@ -12,7 +12,8 @@ from ..planning.environments import published_environments
 from ..planning.project import Project
 from ..store.instant import moment, spell
 from .exits import CLEAN
-from .report import environment_name, format_option, on_project, plural, sized
+from .options import environment_name, format_option, on_project
+from .report import plural, sized
 
 
 @click.group("env")

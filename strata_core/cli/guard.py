@@ -12,8 +12,9 @@ from ..contract_engine.pipeline import open_setting
 from ..diagnostics.render import printable
 from .contracts.shared import lines_below
 from .exits import CLEAN, exit_code
+from .options import environment_option, format_option
 from .progress import Progress
-from .report import Lines, answered, environment_option, format_option, plural, rendered
+from .report import Lines, answered, plural, rendered
 
 if TYPE_CHECKING:
     from ..contract_engine.guard import Promotion, Verdict

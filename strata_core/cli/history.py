@@ -13,7 +13,8 @@ from ..planning.project import Project
 from ..store.environments import EnvironmentVersion
 from ..store.instant import moment, spell
 from .exits import CLEAN
-from .report import environment_option, format_option, on_project, plural
+from .options import environment_option, format_option, on_project
+from .report import plural
 
 SHOWN_NAMES = 6
 

@@ -10,8 +10,9 @@ import click
 from ..planning.lineage import project_lineage
 from ..planning.project import Project
 from .exits import CLEAN
+from .options import environment_option, format_option, on_project
 from .progress import Progress
-from .report import colored, environment_option, format_option, on_project, tell
+from .report import colored, tell
 
 FORMATS = ("text", "json", "mermaid", "dot", "openlineage")
 

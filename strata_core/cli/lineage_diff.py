@@ -12,8 +12,9 @@ from ..diagnostics import Diagnostic, StrataError
 from ..planning.git_revisions import GitRevision
 from ..planning.lineage import RevisionDiff, revision_diff
 from .exits import CLEAN, FINDINGS, exit_code
+from .options import format_option
 from .progress import Progress
-from .report import colored, format_option, tell
+from .report import colored, tell
 
 FORMATS = ("text", "json", "markdown", "html")
 

@@ -11,7 +11,8 @@ from ..planning.lints import LINTS
 from ..planning.project import Project
 from .checking import within
 from .exits import exit_code
-from .report import FORMATS, exchanged, format_option, on_project, plural, rendered
+from .options import format_option, on_project
+from .report import FORMATS, exchanged, plural, rendered
 
 
 @click.command("lint")

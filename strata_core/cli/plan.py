@@ -13,19 +13,9 @@ from ..diagnostics.listing import listed
 from ..planning.plan import Plan
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, FINDINGS, exit_code
+from .options import environment_option, force_option, format_option, full_refresh_option, on_project, partition_option
 from .progress import Progress
-from .report import (
-    colored,
-    environment_option,
-    force_option,
-    format_option,
-    full_refresh_option,
-    on_project,
-    partition_option,
-    plural,
-    sized,
-    tell,
-)
+from .report import colored, plural, sized, tell
 
 if TYPE_CHECKING:
     from ..contract.changes import Change

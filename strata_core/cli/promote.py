@@ -11,8 +11,9 @@ import click
 
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, FINDINGS
+from .options import environment_name, format_option, on_project
 from .progress import Progress
-from .report import environment_name, format_option, on_project, plural, tell
+from .report import plural, tell
 
 if TYPE_CHECKING:
     from ..planning.forecast import Effect

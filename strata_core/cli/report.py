@@ -1,7 +1,6 @@
-"""What all verbs share: their options, how findings reach people and programs, and exit codes.
+"""What all verbs share: how findings reach people and programs, and exit codes.
 
-A verb is a function from an opened project and its options to an exit code. It raises `StrataError` where what was
-asked cannot be had; `on_project` tells it, so that no verb prints findings of its own faults.
+A plain check does without click, and so does this module; what reads a command line is in `options.py`.
 """
 
 from __future__ import annotations
@@ -9,48 +8,20 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.render import render_json, render_text
 from ..planning.config import CONFIG_NAME, find_project
 from .exits import CLEAN, exit_code
 
-if TYPE_CHECKING:  # a plain check reads its command line without click
-    import click
-
-    from ..planning.asked_periods import Asked
+if TYPE_CHECKING:
     from ..planning.project import Project
 
-Verb = TypeVar("Verb", bound=Callable[..., int])
 Lines = Callable[[str], str | None]
 FORMATS = ("text", "json", "sarif", "junit", "github")
 """How findings are told: to people, or to other programs."""
-
-
-def on_project(verb: Callable[..., int]) -> Callable[..., int]:
-    """Give `verb` the option `--project`, and the opened project in its place.
-
-    A `StrataError` is told with the source lines it is about, in the format asked for; its codes decide the exit
-    code.
-    """
-
-    import click
-
-    @click.option(
-        "--project",
-        "project",
-        type=click.Path(exists=True, path_type=Path),
-        metavar="DIR",
-        help="The project's folder, or a single .strata file (default: the nearest strata.toml upwards).",
-    )
-    @wraps(verb)
-    def run(project: Path | None, **options: Any) -> int:
-        return answered_for(lambda found: verb(found, **options), options.get("path"), project, options.get("format_"))
-
-    return run
 
 
 def answered_for(
@@ -88,73 +59,6 @@ def piped(answer: Callable[[], int]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = CLEAN
     return code
-
-
-def environment_option(command: Verb) -> Verb:
-    """`--env`, the same for every verb that reads or publishes."""
-    import click
-
-    return click.option(
-        "--env", "environment", default="prod", show_default=True, callback=environment_name, help="The environment."
-    )(command)
-
-
-def format_option(*formats: str) -> Callable[[Verb], Verb]:
-    """`--format`, the first being the default."""
-    import click
-
-    return click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True)
-
-
-def force_option(command: Verb) -> Verb:
-    """`--force`."""
-    import click
-
-    return click.option("--force", is_flag=True, help="Take the selected models for stale even if they are fresh.")(
-        command
-    )
-
-
-def full_refresh_option(command: Verb) -> Verb:
-    """`--full-refresh`."""
-    import click
-
-    return click.option(
-        "--full-refresh", is_flag=True, help="Compute the selected incremental models in full, from all rows."
-    )(command)
-
-
-def partition_option(command: Verb) -> Verb:
-    """`--partition`."""
-    import click
-
-    return click.option(
-        "--partition",
-        "asked",
-        metavar="KEY|FIRST..LAST",
-        callback=_asked,
-        help="Only these partitions of time of the selected models, or of all that have them.",
-    )(command)
-
-
-def _asked(_context: click.Context, _parameter: click.Parameter, text: str | None) -> Asked | None:
-    if text is None:
-        return None
-    from ..planning.asked_periods import Asked
-
-    first, dots, last = text.partition("..")
-    return Asked(first, last if dots else first)
-
-
-def environment_name(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
-    """The callback of an option or argument that names an environment."""
-    import click
-
-    from ..folder_names import NAME_RULE, names_a_folder
-
-    if not names_a_folder(name):
-        raise click.BadParameter(f"{name!r} cannot name an environment: use {NAME_RULE}")
-    return name
 
 
 def lines_below(start: Path) -> Lines:

@@ -9,7 +9,7 @@ import click
 from ..planning.project import Project, compile_
 from ..store.instant import spell
 from .exits import CLEAN
-from .report import environment_option, format_option, on_project
+from .options import environment_option, format_option, on_project
 
 DEFAULT_ROWS = 20
 

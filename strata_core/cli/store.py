@@ -16,8 +16,9 @@ from ..planning.stores import store_of
 from ..store import Store, Table
 from ..store.instant import moment, spell
 from .exits import CLEAN, exit_code
+from .options import format_option
 from .progress import Progress
-from .report import answered, format_option, lines_below, plural, rendered
+from .report import answered, lines_below, plural, rendered
 
 if TYPE_CHECKING:  # pyarrow takes 0.2 s to import
     import pyarrow as pa

@@ -11,7 +11,8 @@ import click
 
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, VIOLATED
-from .report import environment_option, format_option, on_project, plural, rendered
+from .options import environment_option, format_option, on_project
+from .report import plural, rendered
 
 if TYPE_CHECKING:
     from ..planning.testing import Tested

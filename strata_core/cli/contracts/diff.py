@@ -13,8 +13,9 @@ from ...contract_engine.revisions import ContractDiff, ProductDiff, contract_dif
 from ...diagnostics import StrataError
 from ...diagnostics.render import printable
 from ..exits import CLEAN, FINDINGS
+from ..options import format_option
 from ..progress import Progress
-from ..report import format_option, plural
+from ..report import plural
 from .shared import exit_code, tell
 
 

@@ -8,7 +8,8 @@ import click
 
 from ...contract_engine.discover import discover
 from ...contract_engine.pipeline import Setting
-from ..report import format_option, plural
+from ..options import format_option
+from ..report import plural
 from .shared import exit_code, on_contracts, tell
 
 

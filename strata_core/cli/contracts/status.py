@@ -13,7 +13,7 @@ from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.render import printable
 from ...diagnostics.suggest import did_you_mean
 from ..exits import CLEAN, FINDINGS
-from ..report import format_option
+from ..options import format_option
 from .shared import on_contracts
 
 

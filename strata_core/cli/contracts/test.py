@@ -10,8 +10,9 @@ import click
 from ...contract_engine.pipeline import Setting, examine
 from ...diagnostics.render import printable
 from ..exits import CLEAN, FINDINGS
+from ..options import format_option
 from ..progress import Progress
-from ..report import format_option, plural
+from ..report import plural
 from .shared import named, on_contracts, product_names
 
 

@@ -12,8 +12,9 @@ from ...contract_engine.pipeline import Outcome, Setting, check, examine
 from ...diagnostics import Diagnostic, Severity, StrataError
 from ...diagnostics.suggest import did_you_mean
 from ..exits import CLEAN
+from ..options import format_option
 from ..progress import Progress
-from ..report import FORMATS, format_option, plural
+from ..report import FORMATS, plural
 from .shared import exit_code, on_contracts, tell
 
 

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ...diagnostics import StrataError
 from .. import manifest, writer
@@ -41,6 +40,7 @@ from .errors import StoreError
 from .folding import layout
 from .frontier import at_entry
 from .history import History
+from .ranges import Ranges
 from .schema_merge import declared_types, injected_columns, merge
 from .vintages import judge
 
@@ -48,8 +48,6 @@ RUN = "run"
 """The manifest kind of a run."""
 MODES = ("append", "replace")
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._=-]{0,127}")
-_LONGEST_TEXT = 64
-"""Characters of a key's bound in the log at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +209,7 @@ class _Attempt:
         files, folder = self.history.files, f"runs/{self.run_id}/{attempt_name(self.history.clock())}"
         path = self.history.root / "data" / folder
         available = self.declared.available_column
-        ranges = _Ranges(tuple(dict.fromkeys((*self.declared.dedup_key, *((available,) if available else ())))))
+        ranges = Ranges(tuple(dict.fromkeys((*self.declared.dedup_key, *((available,) if available else ())))))
         try:
             # an entry that names a run was preceded by its folder, all the way up
             files.prepare(path, self.history.root / "data" / "runs" if self.head.newest.run else None)
@@ -392,50 +390,3 @@ def _is_committed(history: History, folder: PurePath) -> bool:
         isinstance(e.commit, RunCommit) and e.commit.folder == relative
         for e in history.entries(_started_from(history, folder), history.log.head())
     )
-
-
-@dataclass(slots=True)
-class _Ranges:
-    """The smallest and largest value of columns, gathered while rows pass: what prunes without opening a part."""
-
-    columns: tuple[str, ...]
-    bounds: dict[str, Range | None]
-
-    def __init__(self, columns: tuple[str, ...]) -> None:
-        self.columns, self.bounds = columns, {}
-
-    def watch(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for name in self.columns:
-                self._add(name, batch.column(name))
-            yield batch
-
-    def _add(self, name: str, column: pa.Array) -> None:
-        found = range_of(column) if self.bounds.get(name, ()) is not None else None
-        before = self.bounds.get(name)
-        if len(column) == 0:
-            return
-        if found is None:
-            self.bounds[name] = None  # nothing is known from here on
-        elif before is None:
-            self.bounds[name] = found
-        else:
-            self.bounds[name] = (min(before[0], found[0]), max(before[1], found[1]))
-
-    def found(self) -> MappingProxyType[str, Range]:
-        return MappingProxyType({name: bounds for name, bounds in self.bounds.items() if bounds is not None})
-
-
-def range_of(column: pa.Array) -> Range | None:
-    """The range of a text, integer or temporal column; None for others, for nulls, and for long texts."""
-    types, type_ = pa.types, column.type
-    if column.null_count or not len(column):
-        return None
-    if types.is_temporal(type_) and not types.is_duration(type_):
-        column = column.cast(pa.int32()).cast(pa.int64()) if type_.bit_width == 32 else column.cast(pa.int64())
-    elif not (types.is_integer(type_) or types.is_string(type_)):
-        return None
-    low, high = (scalar.as_py() for scalar in pc.min_max(column).values())
-    if isinstance(low, str) and (len(low) > _LONGEST_TEXT or len(high) > _LONGEST_TEXT):
-        return None
-    return low, high
