@@ -35,8 +35,8 @@ from . import events
 from .assets import ON_ERROR
 from .contract_tests import answered, blocks, selected_specs, told_of_tests, unasked
 from .examination import examined
+from .findings import findings
 from .partitions import asked_of
-from .project import findings
 from .promotion import PROMOTE_FROM
 from .readers import fresh_readers
 from .runlog import RunLog

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any, Literal, overload
 
 from dagster import (
-    AssetCheckSpec,
-    AssetKey,
     AssetsDefinition,
     AssetSpec,
     BackfillPolicy,
@@ -23,26 +20,16 @@ from strata_core.planning.cache import uncollected
 from strata_core.planning.config import CONFIG_NAME
 from strata_core.planning.outline import ModelOutline
 
+from .checks import check_specs, plain_name
 from .choosing import Choice, chosen_models
 from .contract_checks import promised_of
 from .project import StrataProject, quietly
 from .translator import MODEL, DagsterStrataTranslator, asset_keys
 
-WRITE_PIN = "write_pin"
-LAST_KNOWN_GOOD = "last_known_good"
 BROKEN = "broken"
 """The group of models that do not compile."""
 ON_ERROR = "strata/on_error"
 """Tag of an op: what a run does where the project has errors (`StrataProject.on_error`)."""
-PIN_DESCRIPTION = (
-    "The candidate keeps its contract: types, nullability, enums, keys, nested values, freshness. "
-    "One that does not is not published, and the last-known-good stays live."
-)
-LIVE_DESCRIPTION = (
-    "The live artifact exists, is what its manifest says, and keeps the contract that it was published under. Run "
-    "alone, the check reads its bytes and rows again; nothing is computed or published."
-)
-
 
 Body = Callable[..., Any]
 
@@ -131,7 +118,7 @@ def strata_assets(
 
     def ops(body: Body) -> list[AssetsDefinition]:
         prefix = name or body.__name__
-        return [one_op(re.sub(r"[^A-Za-z0-9_]", "_", f"{prefix}__{s.metadata[MODEL]}"), [s])(body) for s in specs]
+        return [one_op(plain_name(f"{prefix}__{s.metadata[MODEL]}"), [s])(body) for s in specs]
 
     return ops if op_per_model else one_op(name, specs)
 
@@ -167,13 +154,4 @@ def broken_spec(project: StrataProject, translator: DagsterStrataTranslator, nam
         skippable=True,
         group_name=BROKEN,
         kinds={"strata"},
-    )
-
-
-def check_specs(asset: AssetKey) -> tuple[AssetCheckSpec, AssetCheckSpec]:
-    """The two checks of a model. The apply itself reports them: no other op could hold a publication back, nor
-    would it run after a violation, when what is live matters most."""
-    return (
-        AssetCheckSpec(WRITE_PIN, asset=asset, blocking=True, description=PIN_DESCRIPTION),
-        AssetCheckSpec(LAST_KNOWN_GOOD, asset=asset, description=LIVE_DESCRIPTION),
     )

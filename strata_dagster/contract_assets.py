@@ -27,14 +27,15 @@ from strata_core.contract_engine.pipeline import open_setting
 from strata_core.contract_engine.products import Product, products_of
 from strata_core.diagnostics import StrataError
 
+from .checks import free_name, plain_name
 from .contract_checks import PRODUCT
 from .covering import Given, Landscape, landscape
-from .project import StrataProject, findings, quietly
+from .findings import findings
+from .project import StrataProject, quietly
 
 PREFIX = "contract"
 VALID, COMPATIBLE = "valid", "compatible"
 TEST = "test_"
-_PLAIN = re.compile(r"[^A-Za-z0-9_]")
 _KEY_PART = re.compile(r"[^A-Za-z0-9_.-]")
 _TAG = re.compile(r"[A-Za-z0-9_.-]{1,63}")
 
@@ -123,10 +124,7 @@ def check_names(product: Product) -> dict[str, str]:
     """The name of the check of each test, by the test's id. Ids that are one name in Dagster are told apart."""
     found: dict[str, str] = {}
     for test in product.tests:
-        name = plain = TEST + _PLAIN.sub("_", test.id)
-        while name in found.values():
-            name = f"{plain}_{len(found)}"
-        found[test.id] = name
+        found[test.id] = free_name(TEST + plain_name(test.id), found.values())
     return found
 
 
@@ -152,7 +150,7 @@ def _spec(project: StrataProject, product: Product, key: AssetKey, covers: Itera
             "dagster/code_references": CodeReferencesMetadataValue(code_references=[file]),
         },
         skippable=True,  # a check may be run alone
-        group_name=_PLAIN.sub("_", product.domain) if product.domain else PREFIX,
+        group_name=plain_name(product.domain) if product.domain else PREFIX,
         code_version=product.digest[:16],
         owners=[f"team:{product.team}"] if product.team else [],
         tags={name: value for name, value in tags.items() if value and _TAG.fullmatch(value)},

@@ -7,7 +7,6 @@ and no more, the result of an experimental one is for the owners, whom its metad
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,9 @@ from dagster import AssetCheckSpec, AssetKey, AssetSpec, DagsterInvalidDefinitio
 
 from strata_core.diagnostics import StrataError
 
-from .project import StrataProject, findings, quietly
+from .checks import LAST_KNOWN_GOOD, WRITE_PIN, free_name, plain_name
+from .findings import findings
+from .project import StrataProject, quietly
 from .translator import MODEL
 
 if TYPE_CHECKING:  # a project without contracts does without the contract engine
@@ -31,7 +32,7 @@ FRESHNESS = "freshness"
 """The check of an asset's age."""
 OF_MODELS = ("strata_model", "dagster_asset")
 """The kinds of a product's asset that a model of Strata may be."""
-OWN = ("write_pin", "last_known_good", FRESHNESS)
+OWN = (WRITE_PIN, LAST_KNOWN_GOOD, FRESHNESS)
 MEANS = {
     "blocking": "It blocks what is downstream.",
     "degrading": "Where it fails, the product's status is degraded.",
@@ -67,14 +68,13 @@ def checks_about(asset: AssetKey, covers: Sequence[Covered], taken: Collection[s
     name stands before it.
     """
     tests = [(cover, test) for cover in covers for test in cover.tests]
-    plain = Counter(_name(test.id) for _, test in tests)
+    plain = Counter(plain_name(test.id) for _, test in tests)
     specs: list[AssetCheckSpec] = []
     for cover, test in tests:
-        name = _name(test.id)
+        name = plain_name(test.id)
         if plain[name] > 1 or name in taken or name in OWN:
-            name = f"{_name(test.product)}__{name}"
-        while any(spec.name == name for spec in specs):  # ids that are one name in Dagster, as `a-b` and `a_b` are
-            name = f"{name}_{len(specs)}"
+            name = f"{plain_name(test.product)}__{name}"
+        name = free_name(name, {spec.name for spec in specs})
         specs.append(
             AssetCheckSpec(
                 name,
@@ -110,10 +110,6 @@ def freshness_policy(covers: Sequence[Covered]) -> FreshnessPolicy | None:
     if aged is None or aged.max_age is None or aged.max_age.total_seconds() <= 60:  # Dagster counts in minutes
         return None
     return FreshnessPolicy.time_window(fail_window=aged.max_age)
-
-
-def _name(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_]", "_", text)
 
 
 def _described(test: CoveredTest) -> str:

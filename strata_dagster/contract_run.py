@@ -35,16 +35,14 @@ from strata_core.digests import hexdigest
 
 from .contract_assets import COMPATIBLE, TEST, VALID, ContractAssets, check_names
 from .contract_tests import result_of_test
+from .findings import findings, headline, list_of
 from .observing import seen_in_dagster
-from .project import findings
 from .tables import markdown_table
 
 INPUTS = "strata/inputs"
 """Metadata of a materialization: the digest of what was renewed, by which the sensor knows that it was."""
 STALE_AT = "strata/stale_at"
 """Metadata of a materialization: when, in seconds, the first of its assets is late, though nothing happens."""
-SHOWN = 50
-"""The most findings that a check lists: an event of Dagster is no place for thousands."""
 ERROR, WARN = AssetCheckSeverity.ERROR, AssetCheckSeverity.WARN
 Told = MaterializeResult[None] | AssetCheckResult
 Metadata = dict[str, Any]
@@ -238,16 +236,8 @@ def _findings(key: AssetKey, check: str, found: Sequence[Diagnostic], fine: str)
     if not found:
         return AssetCheckResult(passed=True, asset_key=key, check_name=check, description=fine)
     first = (errors or found)[0]
-    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-    place = f" ({first.span})" if first.span is not None else ""
-    lines = "\n".join(
-        f"- **{d.code}** `{d.span or ''}`{f' `{d.field_path}`' if d.field_path else ''} {d.message}"
-        + (f"\n  - {d.fix}" if d.fix else "")
-        for d in found[:SHOWN]
-    )
-    lines += f"\n- … and {len(found) - SHOWN} more: `contract-engine validate`" if len(found) > SHOWN else ""
     metadata: Metadata = {
-        "findings": MetadataValue.md(lines + "\n"),
+        "findings": MetadataValue.md(list_of(found)),
         "errors": len(errors),
         "warnings": len(found) - len(errors),
     }
@@ -259,5 +249,5 @@ def _findings(key: AssetKey, check: str, found: Sequence[Diagnostic], fine: str)
         check_name=check,
         severity=ERROR if errors else WARN,
         metadata=metadata,
-        description=f"{first.code} {first.message}{place}{more}",
+        description=headline([first, *(d for d in found if d is not first)], placed=True),
     )

@@ -38,11 +38,10 @@ from strata_core.digests import hexdigest
 from .contract_assets import ContractAssets, asset_key
 from .contract_run import INPUTS, STALE_AT
 from .event_pages import KINDS, newest, read
+from .findings import findings
 from .observing import portions
-from .project import findings
 
 SECONDS_BETWEEN = 30
-PORTION = 200
 _SHORT = 16
 
 
@@ -206,7 +205,7 @@ class _Watch:
     def _latest(self, instance: DagsterInstance) -> dict[AssetKey, tuple[int, AssetMaterialization | None]]:
         """The last materialization of each product, with its number."""
         found = {}
-        for keys in portions(self.contracts.covers, PORTION):
+        for keys in portions(self.contracts.covers):
             for record in instance.get_asset_records(keys):
                 made = record.asset_entry.last_materialization_record
                 if made is not None:

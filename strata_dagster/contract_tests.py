@@ -24,8 +24,10 @@ from strata_core.contract_engine.pipeline import Checked, Setting, examine, open
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.reachable import ReachableTables
 
+from .checks import WRITE_PIN
 from .contract_checks import ASSET, FRESHNESS, PRODUCT, SEVERITY, TEST
-from .events import Metadatum, list_of
+from .findings import list_of
+from .pins import Metadatum
 
 
 def result_of_test(key: AssetKey, name: str, severity: str, seen: SeenTest | None) -> AssetCheckResult:
@@ -60,7 +62,7 @@ def result_of(spec: AssetCheckSpec, seen: SeenTest | None) -> AssetCheckResult:
 
 def unasked(spec: AssetCheckSpec, diagnostics: Iterable[Diagnostic]) -> AssetCheckResult:
     """A check of ours that cannot be asked: the project, the store or the contract is not sound. It fails."""
-    blocking = spec.blocking or spec.name == "write_pin"
+    blocking = spec.blocking or spec.name == WRITE_PIN
     return AssetCheckResult(
         passed=False,
         asset_key=spec.asset_key,

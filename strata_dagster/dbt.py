@@ -12,7 +12,8 @@ from strata_core.planning.dbt import DbtManifest, read_manifest
 from strata_core.planning.outline import SourceOutline
 from strata_core.planning.sources import file_digest
 
-from .project import StrataProject, findings
+from .findings import findings
+from .project import StrataProject
 
 if TYPE_CHECKING:
     from dagster_dbt import DagsterDbtTranslator

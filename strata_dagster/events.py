@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from dagster import (
     AssetCheckResult,
@@ -15,31 +14,27 @@ from dagster import (
     MetadataValue,
 )
 
-from strata_core.analysis.compiled import CompiledProject
-from strata_core.contract.report import MASKED, PinReport
 from strata_core.diagnostics import Diagnostic
 from strata_core.planning.partition_states import counted, partition_states
 from strata_core.planning.pieces import Piece, pieces_of
 from strata_core.planning.plan import PlannedModel
-from strata_core.planning.preview import hidden_columns, preview
 from strata_core.planning.provenance import pin_of
 from strata_core.planning.results import ModelResult, Status
 from strata_core.planning.sources import ResolvedSource
 from strata_core.planning.workspace import Workspace
 from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
-from strata_core.store.instant import moment
 
-from .assets import LAST_KNOWN_GOOD, WRITE_PIN
+from .checks import LAST_KNOWN_GOOD
+from .findings import headline, list_of
+from .pins import Metadatum, live_metadata, offenders, pin_result, pin_table, stays_live
 from .tables import markdown_table
 
-Metadatum = str | int | float | bool | MetadataValue[Any]
 DATA_VERSION_TAG = "dagster/data_version"
 INPUT_VERSION_TAG = "dagster/input_data_version"
 MOST_PARTITIONS = 60
 """Partitions in a table, the stale ones first."""
 HEADER = ("partition", "rows", "state")
-NO_CONTRACT = "The model has no contract: nothing is promised of its rows.\n"
 
 
 def source_metadata(source: ResolvedSource) -> dict[str, MetadataValue]:
@@ -69,10 +64,12 @@ def materialization(
     artifact: Artifact,
     version: EnvironmentVersion,
     sources: Mapping[str, AssetKey],
+    hidden: Set[str],
     check: AssetCheckResult | None,
     partition: str | None = None,
 ) -> MaterializeResult[None]:
-    """The live artifact of a model in `version`, or its `partition`; `check` is the pin's verdict on it.
+    """The live artifact of a model in `version`, or its `partition`; `check` is the pin's verdict on it. Values of
+    `hidden` columns are not shown.
 
     Its data version is the digest of its rows, so that what reads it stays fresh when they did not change. The
     content of files (`sources`) is noted as it was read, not as it was last observed.
@@ -81,7 +78,7 @@ def materialization(
     own = {} if partition is None else partition_metadata(result, partition, piece)
     return MaterializeResult(
         asset_key=key,
-        metadata=_live_metadata(workspace, result, artifact, version) | own,
+        metadata=_live_metadata(workspace, result, artifact, version, hidden) | own,
         data_version=DataVersion(artifact.manifest.digest if piece is None else piece.digest),
         tags=source_tags(workspace, result, sources),
         check_results=[check] if check else [],
@@ -112,7 +109,7 @@ def partition_metadata(result: ModelResult, partition: str, piece: Piece | None)
             else {}
         ),
         "reused": made is None or made.status is not Status.COMPUTED,
-        "reason": "; ".join(map(str, causes)) or "fresh: nothing changed",
+        "reason": _reason(causes),
     }
 
 
@@ -136,65 +133,37 @@ def partitions_table(workspace: Workspace, name: str) -> dict[str, Metadatum]:
 
 
 def _live_metadata(
-    workspace: Workspace, result: ModelResult, artifact: Artifact, version: EnvironmentVersion
+    workspace: Workspace, result: ModelResult, artifact: Artifact, version: EnvironmentVersion, hidden: Set[str]
 ) -> dict[str, Metadatum]:
-    manifest, fingerprint = artifact.manifest, result.planned.fingerprint.merkle
-    shown = preview(workspace.store, artifact, workspace.compiled)
-    computed = result.status is Status.COMPUTED
-    nullable = {f.name for f in manifest.schema if f.nullable}
+    manifest, computed = artifact.manifest, result.status is Status.COMPUTED
+    stored = {f.name for f in manifest.schema}
+    columns = tuple(n for n in workspace.compiled.models[manifest.table].relation.schema.names if n in stored)
     return {
-        "dagster/row_count": manifest.rows,
-        "bytes": manifest.bytes,
+        **live_metadata(workspace.store, artifact, workspace.environment, version, pin_of(manifest), columns, hidden),
         **({"seconds": round(result.seconds, 3)} if computed else {}),
         **({"way": str(result.way)} if computed and result.way else {}),
         **({"partitions": len(artifact.partitions)} if artifact.partitions else {}),
         "reused": not computed,
-        "reason": "; ".join(map(str, result.causes)) or "fresh: nothing changed",
-        "environment": workspace.environment,
-        "environment_version": version.number,
-        "fingerprint": fingerprint,
-        "address": artifact.address,
-        "digest": manifest.digest,
-        "write_pin": MetadataValue.md(_pin_table(pin_of(manifest))),
-        "preview": MetadataValue.md(markdown_table(shown.columns, shown.rows)),
-        "columns": MetadataValue.md(_statistics(workspace.compiled, artifact)),
-        **{f"nulls/{name}": s.null_count for name, s in manifest.statistics.items() if name in nullable},
+        "reason": _reason(result.causes),
+        "fingerprint": result.planned.fingerprint.merkle,
         **partitions_table(workspace, manifest.table),
     }
 
 
-def _pin_table(report: PinReport | None) -> str:
-    return report.markdown() if report is not None and report.rules else NO_CONTRACT
-
-
-def offenders(report: PinReport | None) -> dict[str, int]:
-    """The rows that break each promise, under keys that stay the same from run to run, so that Dagster draws them."""
-    return {f"offenders/{r.field} {r.rule.value}": r.offenders for r in (report.rules if report else ()) if r.counted}
-
-
-def _statistics(compiled: CompiledProject, artifact: Artifact) -> str:
-    hidden = hidden_columns(compiled)[artifact.manifest.table]
-
-    def bound(name: str, value: object) -> object:
-        return "" if value is None else MASKED if name in hidden else value
-
-    rows = (
-        (name, s.null_count, bound(name, s.minimum), bound(name, s.maximum))
-        for name, s in artifact.manifest.statistics.items()
-    )
-    return markdown_table(("column", "nulls", "least", "greatest"), rows)
+def _reason(causes: Iterable[object]) -> str:
+    return "; ".join(map(str, causes)) or "fresh: nothing changed"
 
 
 def passed(key: AssetKey, status: Status, artifact: Artifact, version: EnvironmentVersion) -> AssetCheckResult:
     """The pin's verdict on what is live: on the new candidate, or on the one that is reused."""
     report = pin_of(artifact.manifest)
     published = "the candidate keeps its contract and was published"
-    return _check(
+    return pin_result(
         key,
         True,
         published if status is Status.COMPUTED else "what is live keeps its contract; nothing was computed",
         {
-            "write_pin": MetadataValue.md(_pin_table(report)),
+            "write_pin": MetadataValue.md(pin_table(report)),
             "rows": artifact.manifest.rows,
             **offenders(report),
             "published": True,
@@ -211,7 +180,7 @@ def unpublished(
     Violated or failed: an error. Skipped: a warning, for nothing is known. Sound but held back (`because`):
     passed, since the candidate keeps its contract, and so does what is live.
     """
-    stays = _stays(workspace, result, version)
+    stays = stays_live(result.planned.live, workspace.environment, version)
     metadata: dict[str, Metadatum] = {
         "published": False,
         "candidate": result.planned.fingerprint.merkle,
@@ -225,19 +194,21 @@ def unpublished(
             metadata |= {} if rows is None else {"rows": rows}
             metadata |= offenders(result.pin)
             metadata |= _refused(result)
-            return _check(key, False, f"{_counted(result.violations)}: not published; {stays}", metadata)
+            return pin_result(key, False, f"{headline(result.violations)}: not published; {stays}", metadata)
         case Status.FAILED:
             metadata |= {"findings": MetadataValue.md(list_of(result.diagnostics))}
-            text = f"{_counted(result.diagnostics)}: not computed, so not published; {stays}"
-            return _check(key, False, text, metadata)
+            text = f"{headline(result.diagnostics)}: not computed, so not published; {stays}"
+            return pin_result(key, False, text, metadata)
         case Status.SKIPPED:
             waits = ", ".join(f"`{name}`" for name in result.waits_for)
             text = f"not computed, because {waits} was not; {stays}"
-            return _check(key, False, text, metadata, AssetCheckSeverity.WARN)
+            return pin_result(key, False, text, metadata, AssetCheckSeverity.WARN)
         case Status.FRESH | Status.REUSED | Status.COMPUTED:
             report = result.pin or (pin_of(result.artifact.manifest) if result.artifact else None)
-            metadata |= {"write_pin": MetadataValue.md(_pin_table(report))}
-            return _check(key, True, f"the candidate keeps its contract; not published, {because}; {stays}", metadata)
+            metadata |= {"write_pin": MetadataValue.md(pin_table(report))}
+            return pin_result(
+                key, True, f"the candidate keeps its contract; not published, {because}; {stays}", metadata
+            )
 
 
 def _refused(result: ModelResult) -> dict[str, Metadatum]:
@@ -251,7 +222,7 @@ def _refused(result: ModelResult) -> dict[str, Metadatum]:
 def unknown(key: AssetKey, diagnostics: Iterable[Diagnostic]) -> AssetCheckResult:
     """The verdict where the apply could not begin, or ended before the model's turn: nothing was pinned."""
     metadata: dict[str, Metadatum] = {"published": False, "findings": MetadataValue.md(list_of(diagnostics))}
-    return _check(key, False, "not applied: nothing was published; what was live stays live", metadata)
+    return pin_result(key, False, "not applied: nothing was published; what was live stays live", metadata)
 
 
 def unpinned(key: AssetKey, planned: PlannedModel, version: EnvironmentVersion) -> AssetCheckResult:
@@ -259,7 +230,7 @@ def unpinned(key: AssetKey, planned: PlannedModel, version: EnvironmentVersion) 
     causes = "; ".join(map(str, planned.causes))
     text = f"stale ({causes}): its candidate is pinned when it is materialized; version {version.number} stays live"
     metadata: dict[str, Metadatum] = {"published": False, "live_version": version.number}
-    return _check(key, False, text, metadata, AssetCheckSeverity.WARN)
+    return pin_result(key, False, text, metadata, AssetCheckSeverity.WARN)
 
 
 def unexamined(key: AssetKey, diagnostics: Iterable[Diagnostic]) -> AssetCheckResult:
@@ -271,22 +242,6 @@ def unexamined(key: AssetKey, diagnostics: Iterable[Diagnostic]) -> AssetCheckRe
         metadata={"findings": MetadataValue.md(list_of(diagnostics))},
         description="not looked at: the project cannot be opened",
     )
-
-
-def _counted(found: tuple[Diagnostic, ...]) -> str:
-    """How many promises are broken, and the first of them in words."""
-    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-    return f"{found[0].code} {found[0].message}{more}"
-
-
-def _stays(workspace: Workspace, result: ModelResult, version: EnvironmentVersion) -> str:
-    live = result.planned.live
-    if live is None:
-        return "nothing was live before"
-    since = ""
-    if live.published_at is not None:
-        since = f" (published {moment(live.published_at):%Y-%m-%d %H:%M:%S} UTC)"
-    return f"version {version.number} of {workspace.environment} stays live{since}"
 
 
 def _violation(workspace: Workspace, result: ModelResult, stays: str) -> str:
@@ -311,21 +266,3 @@ def _violation_parts(workspace: Workspace, result: ModelResult, stays: str) -> I
 
 def _shown(workspace: Workspace, path: str) -> str:
     return path.removeprefix(f"{workspace.project.root}/")
-
-
-def list_of(diagnostics: Iterable[Diagnostic]) -> str:
-    """Findings, what is known besides, and what to do about them, as a Markdown list."""
-    lines = ("\n  - ".join((f"- **{d.code}** {d.message}", *d.notes, *filter(None, (d.fix,)))) for d in diagnostics)
-    return "\n".join(lines) + "\n"
-
-
-def _check(
-    key: AssetKey,
-    ok: bool,
-    description: str,
-    metadata: Mapping[str, Metadatum],
-    severity: AssetCheckSeverity = AssetCheckSeverity.ERROR,
-) -> AssetCheckResult:
-    return AssetCheckResult(
-        passed=ok, asset_key=key, check_name=WRITE_PIN, metadata=metadata, severity=severity, description=description
-    )

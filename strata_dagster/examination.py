@@ -16,8 +16,10 @@ from strata_core.planning.project import Project, compile_
 from strata_core.planning.workspace import Workspace, make_engine, open_workspace
 from strata_core.store.instant import spell
 
-from .assets import LAST_KNOWN_GOOD
-from .events import Metadatum, list_of, partitions_table
+from .checks import LAST_KNOWN_GOOD
+from .events import partitions_table
+from .findings import list_of
+from .pins import Metadatum
 
 
 def examined(

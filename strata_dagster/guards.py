@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -25,9 +24,10 @@ from dagster._core.execution.plan.compute_generator import create_op_compute_wra
 from strata_core.contract_engine.covering import Covered, named_cover
 from strata_core.diagnostics import Diagnostic, StrataError
 
-from .assets import LIVE_DESCRIPTION, check_specs
+from .checks import check_specs, plain_name
 from .contract_checks import checks_about, covering, covers_of, freshness_policy
-from .project import StrataProject, findings, quietly
+from .findings import findings
+from .project import StrataProject, quietly
 from .tables import table_schema_of
 from .translator import MODEL
 
@@ -162,13 +162,11 @@ def _reference(ref: str, known: Sequence[Covered], project: StrataProject) -> tu
 
 def _checks(asset: AssetsDefinition, key: AssetKey, ref: str, covers: tuple[Covered, ...]) -> list[AssetCheckSpec]:
     taken = {check.name for check in asset.check_specs if check.asset_key == key}
-    pin, live = check_specs(key)
+    pin, live = check_specs(key, PIN_DESCRIPTION.format(ref))
     if clash := taken & {pin.name, live.name}:
         raise DagsterInvalidDefinitionError(
             f"guard: `{key.to_user_string()}` has a check `{min(clash)}` already; give it another name"
         )
-    pin = pin._replace(description=PIN_DESCRIPTION.format(ref))
-    live = live._replace(description=LIVE_DESCRIPTION)
     return [pin, live, *checks_about(key, covers, taken)]
 
 
@@ -194,7 +192,7 @@ def _rebuilt(
     alone, checks can run alone."""
     op = asset.op
     subsettable = asset.can_subset or len(list(asset.keys)) == 1
-    outputs = {re.sub(r"[^A-Za-z0-9_]", "_", c.get_python_identifier()): c for c in checks}
+    outputs = {plain_name(c.get_python_identifier()): c for c in checks}
     outs = {name: out._replace(is_required=False) if subsettable else out for name, out in op.outs.items()}
     guarded = OpDefinition(
         compute_fn=_judging(asset, subsettable),
@@ -233,9 +231,10 @@ def _judging(asset: AssetsDefinition, subsettable: bool) -> Any:
 
     def compute(context: AssetExecutionContext, inputs: Mapping[str, Any]) -> Iterator[Any]:
         # Loaded when the op runs: a code location does without engines and their libraries.
+        from .guarded_op import GuardedOp
         from .guarding import Guarding
 
-        return Guarding(context, asset, required if subsettable else frozenset()).stream(
+        return Guarding(GuardedOp(context, asset, required if subsettable else frozenset())).stream(
             lambda shown: cast("Iterator[Any]", inner(shown, inputs))
         )
 

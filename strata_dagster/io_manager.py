@@ -14,7 +14,7 @@ from strata_core.digests import hexdigest
 from strata_core.store import Store, Table
 from strata_core.store.instant import moment
 
-from .project import findings
+from .findings import findings
 
 if TYPE_CHECKING:  # loaded when a run begins
     from strata_core.store.tables.reading import Read

@@ -40,8 +40,9 @@ from strata_core.store import Store, Table
 from strata_core.store.instant import moment
 
 from .events import DATA_VERSION_TAG
+from .findings import findings
 from .io_manager import run_id_of
-from .project import StrataProject, findings
+from .project import StrataProject
 
 CHECK = "landing"
 FILES = "files"

@@ -37,7 +37,7 @@ from strata_core.contract_engine.observe import (
 from strata_core.contract_engine.parse.sql_types import strata_type
 from strata_core.types.spelling import TypeSpellingError, parse_type
 
-from .assets import LAST_KNOWN_GOOD
+from .checks import LAST_KNOWN_GOOD
 from .covering import Landscape
 from .events import DATA_VERSION_TAG
 
@@ -60,7 +60,7 @@ def seen_in_dagster(
     """What `instance` knows of the assets in `names`, each told under the names that contracts give it."""
     runs: list[SeenRun] = []
     schemas: list[SeenSchema] = []
-    for keys in portions(names, PORTION):
+    for keys in portions(names):
         records = {r.asset_entry.asset_key: r.asset_entry for r in instance.get_asset_records(keys)}
         ids = list({r.last_run_id for r in records.values() if r.last_run_id})
         found = instance.get_run_records(RunsFilter(run_ids=ids), limit=len(ids)) if ids else ()
@@ -118,7 +118,7 @@ def _checks(
     found: list[SeenCheck] = []
     tests: list[SeenTest] = []
     storage = instance.event_log_storage
-    for keys in portions((check for key in names for check in here.checks.get(key, ())), PORTION):
+    for keys in portions(check for key in names for check in here.checks.get(key, ())):
         for check, latest in storage.get_latest_asset_check_execution_by_key(keys).items():
             ended: Sequence[Any] = [latest]
             if latest.status not in _ENDED:  # of a run that is under way, or that ended before the check's turn
@@ -166,8 +166,8 @@ def spelled(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}Z"
 
 
-def portions(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """`items` in lists of at most `size`."""
+def portions(items: Iterable[T]) -> Iterator[list[T]]:
+    """`items` in lists, each small enough for one question to the event log."""
     rest = iter(items)
-    while portion := list(islice(rest, size)):
+    while portion := list(islice(rest, PORTION)):
         yield portion

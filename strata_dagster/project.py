@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,13 +13,13 @@ from typing import Literal
 
 from dagster import BetaWarning, DagsterInvalidDefinitionError
 
-from strata_core.diagnostics import Diagnostic, StrataError
-from strata_core.diagnostics.render import render_text
+from strata_core.diagnostics import StrataError
 from strata_core.planning.compiled_manifest import manifest_path, read_manifest, write_manifest
 from strata_core.planning.outline import Outline, outline
 from strata_core.planning.project import Project, open_project
 
-LOG_WIDTH = 110
+from .findings import findings
+
 OnError = Literal["fail", "check"]
 ON_ERRORS = ("fail", "check")
 
@@ -133,12 +133,3 @@ def quietly() -> Iterator[None]:
 def using_dagster_dev() -> bool:
     """Whether this process serves `dagster dev`."""
     return bool(os.environ.get("DAGSTER_IS_DEV_CLI"))
-
-
-def findings(diagnostics: Iterable[Diagnostic], project: Project | None) -> str:
-    """Diagnostics as plain text for logs and errors, with their source lines where the project is known."""
-    return render_text(diagnostics, project.line_source if project else _unknown, color=False, width=LOG_WIDTH)
-
-
-def _unknown(_path: str) -> None:
-    return None

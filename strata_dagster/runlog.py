@@ -11,7 +11,7 @@ from strata_core.planning.project import Project
 from strata_core.planning.results import ModelResult, Started, Status
 from strata_core.store.environments import EnvironmentVersion
 
-from .project import findings
+from .findings import findings
 
 SECONDS_BETWEEN = 10.0
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from dagster import AssetCheckKey, AssetExecutionContext, AssetKey
 
-from .assets import LAST_KNOWN_GOOD, WRITE_PIN
+from .checks import LAST_KNOWN_GOOD, WRITE_PIN
 from .translator import MODEL, SOURCE
 
 

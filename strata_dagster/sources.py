@@ -14,7 +14,8 @@ from dagster import (
 
 from strata_core.diagnostics import Diagnostic, StrataError
 
-from .project import StrataProject, findings, quietly
+from .findings import findings
+from .project import StrataProject, quietly
 from .resource import StrataResource
 from .translator import SOURCE, DagsterStrataTranslator, is_file
 

@@ -29,7 +29,8 @@ from strata_core.digests import hexdigest
 
 from .assets import strata_asset_specs
 from .choosing import Choice
-from .project import StrataProject, findings
+from .findings import findings
+from .project import StrataProject
 from .resource import StrataResource
 from .translator import MODEL, DagsterStrataTranslator
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dagster import AssetCheckEvaluation, AssetMaterialization, DagsterEventType, DagsterInstance
 
-from .assets import WRITE_PIN
+from .checks import WRITE_PIN
 
 SHOWN = frozenset({DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_CHECK_EVALUATION})
 

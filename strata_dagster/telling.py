@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from dagster import AssetCheckResult, AssetExecutionContext, AssetMaterialization, MaterializeResult
@@ -10,13 +10,16 @@ from dagster import AssetCheckResult, AssetExecutionContext, AssetMaterializatio
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.apply import live_artifact
 from strata_core.planning.plan import Plan
+from strata_core.planning.preview import hidden_columns
 from strata_core.planning.results import ModelResult, Outcome, Status
 from strata_core.planning.workspace import Workspace
 from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
 
 from . import events
+from .findings import failure_lines
 from .partitions import provenance_tags, waited_for
+from .pins import TOGETHER, nothing_published
 from .selection import Selection
 
 Told = MaterializeResult[None] | AssetMaterialization | AssetCheckResult
@@ -34,10 +37,12 @@ class Telling:
     _told: set[str] = field(default_factory=set)
     _unreadable: list[Diagnostic] = field(default_factory=list)
     _version: EnvironmentVersion = field(init=False)
+    _hidden: Mapping[str, Set[str]] = field(init=False)
 
     def __post_init__(self) -> None:
         self._results = {p.name: ModelResult(p.name, Status.FRESH, p) for p in self.plan.models if not p.stale}
         self._version = self.plan.base
+        self._hidden = hidden_columns(self.workspace.compiled)
 
     def finished(self, result: ModelResult) -> None:
         """Keep what became of a model until it is known whether it is published."""
@@ -56,8 +61,7 @@ class Telling:
     def ended(self, outcome: Outcome) -> Iterator[Told]:
         """Everything that was not told yet."""
         self._version = outcome.version
-        together = "because its environment publishes all models of a run together and not all were sound"
-        yield from self._rest(together, ())
+        yield from self._rest(TOGETHER, ())
         yield from self._checked_alone()
 
     def stopped(self, diagnostics: tuple[Diagnostic, ...]) -> Iterator[Told]:
@@ -79,11 +83,12 @@ class Telling:
         for status, words in OUTCOMES.items():
             if by_status[status]:
                 yield f"{words}: {', '.join(by_status[status])}"
-        live = f"version {self._version.number} of {self.workspace.environment}"
-        published = self._version.number != self.plan.base.number
-        nothing = f"{live} stays live" if self._version.number else "nothing is live yet"
-        yield f"{live} went live with the others" if published else f"nothing was published: {nothing}"
-        yield from (f"  {d.code} {d.message}" + (f" ({d.fix})" if d.fix else "") for d in self.faults())
+        environment, number = self.workspace.environment, self._version.number
+        if number != self.plan.base.number:
+            yield f"version {number} of {environment} went live with the others"
+        else:
+            yield nothing_published(environment, self._version)
+        yield from failure_lines(self.faults())
 
     def _rest(self, because: str, diagnostics: tuple[Diagnostic, ...]) -> Iterator[Told]:
         for planned in self.plan.models:
@@ -117,6 +122,7 @@ class Telling:
                 artifact,
                 self._version,
                 self.selection.sources,
+                self._hidden[name],
                 check,
                 self.context.partition_key if result.planned.periods is not None else None,
             )
@@ -127,7 +133,7 @@ class Telling:
         """Each partition of a range that is live, with its own version, then the pin's verdict on all of them. An op
         that waits for the model has its output first, for which Dagster knows one version alone."""
         key, pin = self.selection.models[result.name], self.selection.pins.get(result.name)
-        told = (self.workspace, key, result, artifact, self._version, self.selection.sources)
+        told = (self.workspace, key, result, artifact, self._version, self.selection.sources, self._hidden[result.name])
         whole = events.materialization(*told, None)
         if result.status.sound and waited_for(self.context, key):
             yield whole

@@ -23,15 +23,7 @@ class Preview:
     rows: tuple[tuple[str, ...], ...]
 
 
-def preview(store: Store, artifact: Artifact, project: CompiledProject, most: int = PREVIEW_ROWS) -> Preview:
-    """The first `most` rows of a model's artifact, in the order of the model's columns."""
-    model = project.models[artifact.manifest.table]
-    stored = {f.name for f in artifact.manifest.schema}
-    columns = tuple(n for n in model.relation.schema.names if n in stored)
-    return first_rows(store, artifact, columns, hidden_columns(project)[model.name], most)
-
-
-def first_rows(
+def preview(
     store: Store, artifact: Artifact, columns: tuple[str, ...], hidden: Set[str], most: int = PREVIEW_ROWS
 ) -> Preview:
     """The first `most` rows of an artifact, without the values of `hidden` columns."""

@@ -9,7 +9,7 @@ columns are in none of it. The events are sent by the client of OpenLineage, if 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_OID, UUID, uuid4, uuid5
@@ -75,7 +75,7 @@ def told(
     name = workspace.project.config.name
     project = name if workspace.environment == MAIN else f"{name}/{workspace.environment}"
     graph = lineage_graph(project_tables(project, workspace.compiled))
-    telling = _Telling(workspace, project, graph, uuid4(), parent, emit, now)
+    telling = _Telling(workspace, hidden_columns(workspace.compiled), project, graph, uuid4(), parent, emit, now)
     open_: dict[str, ModelResult | None] = {}
     telling.apply("START")
     try:
@@ -110,9 +110,11 @@ def told(
 
 @dataclass(frozen=True, slots=True)
 class _Telling:
-    """Makes the events of one apply, which is the run `run_id`; `project` is the project of the tables of `graph`."""
+    """Makes the events of one apply, which is the run `run_id`; `project` is the project of the tables of `graph`.
+    `hidden` are the columns of each model whose values are not to be shown."""
 
     workspace: Workspace
+    hidden: Mapping[str, Set[str]]
     project: str
     graph: LineageGraph
     run_id: UUID
@@ -237,7 +239,7 @@ class _Telling:
 
     def _metrics(self, artifact: Artifact) -> dict[str, Any]:
         """Rows, bytes, and of each column the nulls and, where it is a number that may be shown, the range."""
-        hidden, manifest = hidden_columns(self.workspace.compiled)[artifact.manifest.table], artifact.manifest
+        hidden, manifest = self.hidden[artifact.manifest.table], artifact.manifest
         columns: dict[str, dict[str, Any]] = {}
         for name, one in manifest.statistics.items():
             columns[name] = {"nullCount": one.null_count}

@@ -366,7 +366,7 @@ def test_tests_whose_names_are_one_in_dagster_are_told_apart(location: Location)
     location.reload()
     assert location.asked() == ["paid", "python", "rates"]
     checks = location.checks("paid")
-    assert (checks["test_a_b"][0], checks["test_a_b_4"][0]) == (True, False)
+    assert (checks["test_a_b"][0], checks["test_a_b_2"][0]) == (True, False)
 
 
 @pytest.mark.parametrize("place", ["contract.yaml", "my domain/über/contract.yaml", "a/b/c/d/contract.yaml"])

@@ -115,7 +115,7 @@ def test_together_a_sound_candidate_is_held_back_and_told_so(shop, bad_orders) -
     assert run.verdicts == {"paid": (False, "ERROR"), "by_country": (False, "WARN"), "rate": (True, "ERROR")}
     held = run.checks["rate.write_pin"]
     assert held.metadata["published"].value is False
-    assert "not published, because its environment publishes all models of a run together" in held.description
+    assert "not published, because its environment publishes all tables of a run together" in held.description
     assert "because `paid` was not" in run.checks["by_country.write_pin"].description
 
 

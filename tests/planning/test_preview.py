@@ -10,7 +10,8 @@ MASKED = "‹masked›"
 def shown(shop, model: str, most: int = 5) -> Preview:
     workspace = shop.workspace()
     artifact = workspace.store.artifact(model, workspace.store.environment("prod").head().models[model])
-    return preview(workspace.store, artifact, workspace.compiled, most)
+    columns = workspace.compiled.models[model].relation.schema.names
+    return preview(workspace.store, artifact, tuple(columns), hidden_columns(workspace.compiled)[model], most)
 
 
 def test_columns_stand_as_in_the_model_and_classified_values_are_masked(shop) -> None:

@@ -1,0 +1,50 @@
+"""Diagnostics as Dagster shows them: in logs and errors, in lists of a check's metadata, in a line of a description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from strata_core.diagnostics import Diagnostic
+from strata_core.diagnostics.render import render_text
+from strata_core.planning.project import Project
+
+LOG_WIDTH = 110
+SHOWN = 50
+"""The most findings of a list: an event of Dagster is no place for thousands."""
+
+
+def findings(diagnostics: Iterable[Diagnostic], project: Project | None) -> str:
+    """Diagnostics as plain text for logs and errors, with their source lines where the project is known."""
+    return render_text(diagnostics, project.line_source if project else _unknown, color=False, width=LOG_WIDTH)
+
+
+def _unknown(_path: str) -> None:
+    return None
+
+
+def list_of(diagnostics: Iterable[Diagnostic]) -> str:
+    """Findings with their places and what to do about them, as a Markdown list."""
+    found = [*diagnostics]
+    lines = [_item(d) for d in found[:SHOWN]]
+    lines += [f"- … and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    return "\n".join(lines) + "\n"
+
+
+def _item(diagnostic: Diagnostic) -> str:
+    places = [str(place) for place in (diagnostic.span, diagnostic.field_path) if place is not None]
+    head = " ".join([f"- **{diagnostic.code}**", *(f"`{place}`" for place in places), diagnostic.message])
+    return head + (f"\n  - {diagnostic.fix}" if diagnostic.fix else "")
+
+
+def headline(diagnostics: Sequence[Diagnostic], *, placed: bool = False) -> str:
+    """The first of the findings, `placed` with its file and line, and how many more there are."""
+    first = diagnostics[0]
+    place = f" ({first.span})" if placed and first.span is not None else ""
+    more = f" and {len(diagnostics) - 1} more" if len(diagnostics) > 1 else ""
+    return f"{first.code} {first.message}{place}{more}"
+
+
+def failure_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[str]:
+    """Each of the findings in a line of a run's failure, once."""
+    for d in dict.fromkeys(diagnostics):
+        yield f"  {d.code} {d.message}" + (f" ({d.fix})" if d.fix else "")
