@@ -76,7 +76,7 @@ def _joined(statement: ast.AsofJoin, sides: _Sides) -> AsofJoin | None:
     at = _moments(statement.at, "at", "valid_from", sides.column(clocks.valid_from), sides)
     available: Moments | None = None
     if statement.available is not None:
-        column = sides.column(clocks.available)
+        column = sides.column(clocks.available_time)
         available = _moments(statement.available, "available_as_of:", "available_time", column, sides)
         if available is not None and clocks.one_vintage:
             message = f"`{statement.table}` gives one vintage of each row: what was known before it is not there"

@@ -71,13 +71,6 @@ ATTRIBUTES = {
 }
 
 
-SOURCE_CLOCKS = {
-    "valid_from": "the column since when a row holds, for `join_asof`",
-    "valid_to": "the column until when a row holds, for `join_asof`",
-    "available_time": "the column since when a row could be known, for `join_asof`",
-}
-
-
 def candidates(cursor: Cursor, names: Names) -> list[Candidate]:
     """What can be written at `cursor`, the likely first. Nothing is left out for what is already typed of it."""
     found: dict[str, Candidate] = {}
@@ -204,7 +197,7 @@ def _attributes(path: Path, names: Names) -> Iterator[Candidate]:
 
 def _properties(path: Path, names: Names) -> Iterator[Candidate]:
     given = {entry.key.text for entry in path[0][0].properties}
-    for key, what in SOURCE_CLOCKS.items():
+    for key, what in CLOCKS.items():
         if key not in given:
             yield Candidate(key, Sort.PROPERTY, key, what, f"{key}: $0", rank=LAST)
     if "description" not in given:

@@ -28,7 +28,7 @@ class Clocks:
 
     valid_from: str | None = None
     valid_to: str | None = None
-    available: str | None = None
+    available_time: str | None = None
     one_vintage: bool = False
 
 

@@ -31,8 +31,12 @@ BOUNDS = ("as_of", "valid_as_of", "available_as_of", "vintage")
 """What a clause may ask of the three clocks of a table of the store (Seed 1)."""
 VINTAGES = ("latest", "first", "all")
 """Of a row that was restated: the newest vintage, the first one, or each as a row of its own."""
-CLOCKS = {"valid_from": "valid_from", "valid_to": "valid_to", "available_time": "available"}
-"""The properties of a source that name columns, and the clock that each of them tells (Seed 1)."""
+CLOCKS = {
+    "valid_from": "the column since when a row holds, for `join_asof`",
+    "valid_to": "the column until when a row holds, for `join_asof`",
+    "available_time": "the column since when a row could be known, for `join_asof`",
+}
+"""The properties of a source that name columns (the fields of `Clocks`, Seed 1), and what an editor says of each."""
 OPTIONS: dict[ResourceKind, tuple[str, ...]] = {
     "csv": ("null_text",),
     "parquet": (),
@@ -104,7 +108,7 @@ def _clocks(written: Sequence[ast.Entry], resource: Resource, table: Table, repo
             column = table.columns[entry.value.text]
             type_ = None if column is None else table.relation.schema[column].inferred.type
             if isinstance(type_, Date | Timestamp):
-                named[CLOCKS[entry.key.text]] = entry.value.text
+                named[entry.key.text] = entry.value.text
             elif type_ is not None:
                 message = f"`{entry.key}` is an instant, and `{entry.value}` is {type_}"
                 fix = "name a column of `timestamp` or `date`"
@@ -158,10 +162,8 @@ def _check_bound(entry: ast.Entry, text: str, report: Report) -> None:
     """E070 for what is no instant, or no vintage."""
     if entry.key.text == "vintage":
         if text not in VINTAGES:
-            message, fix = (
-                f"there is no vintage `{text}`",
-                did_you_mean(text, VINTAGES, "take `latest`, `first` or `all`"),
-            )
+            message = f"there is no vintage `{text}`"
+            fix = did_you_mean(text, VINTAGES, "take `latest`, `first` or `all`")
             report(Diagnostic("E070", message, entry.span, fix=fix))
         return
     from ..instants import ACCEPTED, bound  # few projects read such tables, and time zones take time to load

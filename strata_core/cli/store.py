@@ -15,6 +15,7 @@ from ..planning.config import ProjectConfig, find_project, read_config
 from ..planning.stores import store_of
 from ..store import Store, Table
 from ..store.instant import moment, spell
+from ..store.tables.bounds import VINTAGES
 from .exits import CLEAN, exit_code
 from .options import format_option
 from .progress import Progress
@@ -130,7 +131,7 @@ def _attribute(_context: click.Context, _parameter: click.Parameter, given: tupl
 @click.option("--as-of", metavar="WHEN", help="What the table was at that instant (transaction time).")
 @click.option("--valid-as-of", metavar="WHEN", help="What was true at that instant (valid time).")
 @click.option("--available-as-of", metavar="WHEN", help="What the source had published by that instant.")
-@click.option("--vintage", type=click.Choice(["latest", "first", "all"]), default="latest", show_default=True)
+@click.option("--vintage", type=click.Choice(VINTAGES), default="latest", show_default=True)
 @click.option("--pin", metavar="NAME", help="At most the instant that a build recorded.")
 @click.option("--columns", metavar="A,B", help="Only these columns.")
 @click.option("--filter", "condition", metavar="EXPR", help="Only rows for which this condition holds.")

@@ -21,11 +21,10 @@ from ..store.store import Store
 from .attempt import attempt
 from .compute import Input, Run
 from .environments import not_published
-from .fingerprints import data_digest
 from .outlived import unkept
 from .plan import Plan, PlannedModel
 from .preview import hidden_columns
-from .provenance import Data, KeptDeclaration, ground_of, kept_declarations, sound_artifact
+from .provenance import Data, KeptDeclaration, data_of, kept_declarations, sound_artifact
 from .rebasing import publish_rebased
 from .results import Event, Finished, ModelResult, Outcome, Published, Started, Status
 from .workspace import Workspace
@@ -117,8 +116,7 @@ def _input(
         if (fault := unkept(workspace.compiled.models[by.name], name, known)) is not None:
             raise StrataError(fault)
     columns = workspace.compiled.models[name].relation.schema.columns
-    read = {column: artifact.manifest.columns[column] for column in by.fingerprint.readings[name].columns}
-    data = Data(data_digest(read), read, ground_of(artifact.manifest))
+    data = data_of(artifact, by.fingerprint.readings[name].columns)
     return Input(ParquetTable(artifact.paths, columns), data, artifact)
 
 

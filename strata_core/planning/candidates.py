@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..digests import hexdigest
 from ..periods import Period
-from .asked_periods import Live, tables_of
+from .asked_periods import tables_of
 from .pieces import Upstream, inputs_of
 from .plan import Plan, PlannedModel
 from .workspace import Workspace
@@ -21,7 +21,7 @@ Key = tuple[str, str | None]
 
 def candidates(workspace: Workspace, plan: Plan) -> dict[Key, str]:
     """The digest of each candidate of `plan`, upstream first."""
-    live = Live(workspace.store, plan.base, {name: source.digest for name, source in workspace.sources.items()})
+    live = workspace.live(plan.base)
     found: dict[Key, str] = {}
     planned_by_name = {planned.name: planned for planned in plan.stale}
     for planned in plan.stale:

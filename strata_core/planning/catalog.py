@@ -163,31 +163,29 @@ def taken_over(
 ) -> Iterator[Diagnostic]:
     """W017 for each of `models`, which `project` is about to publish, that is live as another project published it."""
     for model in models:
-        live = version.models.get(model.name)
-        if live is None or live.fingerprint == _registered_print(catalog, project, model.name):
-            continue
-        for name in sorted(catalog.keys() - {project}):
-            if live.fingerprint == _registered_print(catalog, name, model.name):
-                yield Diagnostic(
-                    "W017",
-                    f"`{model.name}` is live as the project `{name}` published it, and would be this project's",
-                    model.name_span,
-                    Severity.WARNING,
-                    fix=f"name the model otherwise, or take `{model.name}` out of `{name}`: "
-                    "else each takes it over in turn",
-                )
-
-
-def _registered_print(catalog: Catalog, project: str, table: str) -> str | None:
-    own = catalog.get(project)
-    return own.tables[table].fingerprint if own is not None and table in own.tables else None
+        publishers = _publishers(model.name, catalog, version)
+        for name in publishers if project not in publishers else ():
+            yield Diagnostic(
+                "W017",
+                f"`{model.name}` is live as the project `{name}` published it, and would be this project's",
+                model.name_span,
+                Severity.WARNING,
+                fix=f"name the model otherwise, or take `{model.name}` out of `{name}`: "
+                "else each takes it over in turn",
+            )
 
 
 def _taken(table: str, project: str, catalog: Catalog, version: EnvironmentVersion) -> bool:
     """Whether what is live of a table that `project` registered is what another project has published."""
-    live = version.models[table].fingerprint
-    others = (one.tables[table] for name, one in catalog.items() if name != project and table in one.tables)
-    return catalog[project].tables[table].fingerprint != live and any(t.fingerprint == live for t in others)
+    publishers = _publishers(table, catalog, version)
+    return bool(publishers) and project not in publishers
+
+
+def _publishers(table: str, catalog: Catalog, version: EnvironmentVersion) -> list[str]:
+    """The projects that have registered `table` as it is live."""
+    live = version.models.get(table)
+    registered = ((name, one.tables[table]) for name, one in sorted(catalog.items()) if table in one.tables)
+    return [name for name, one in registered if live is not None and one.fingerprint == live.fingerprint]
 
 
 def _table(

@@ -15,7 +15,7 @@ from ..frozen import dataclass
 from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.tables import ColumnId, TableId, project_tables
 from ..store.artifacts import Artifact
-from .asked_periods import Live, tables_of
+from .asked_periods import tables_of
 from .catalog import Catalog, outward
 from .consumers import renamed_columns
 from .fingerprints import address, data_digest
@@ -105,7 +105,7 @@ def _works(workspace: Workspace, plan: Plan) -> Iterator[tuple[str, Work]]:
 
 def _pieces_there(workspace: Workspace, plan: Plan, planned: PlannedModel, stale: set[str]) -> bool | None:
     """Whether all stale partitions of time exist already; None where that depends on what is computed upstream."""
-    live = Live(workspace.store, plan.base, {name: source.digest for name, source in workspace.sources.items()})
+    live = workspace.live(plan.base)
     tables, model = tables_of(planned, live), workspace.compiled.models[planned.name]
     if not stale.isdisjoint(planned.inputs) or len(tables) < len(planned.inputs):
         return None

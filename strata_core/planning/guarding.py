@@ -42,7 +42,7 @@ from ..types.physical import arrow_type, value_type
 from .faults import withheld
 from .pinning import as_text
 from .provenance import sound_artifact
-from .sources import stamp
+from .sources import changed_meanwhile, stamp
 
 VERSION = "strata-guard-1"
 NOTE = "guarded"
@@ -134,8 +134,7 @@ def require_unchanged(table: TableInput, before: tuple[str, ...]) -> None:
     """Raises `StrataError` E033 where a file was written since `before`: what would be kept is not what was pinned."""
     for path, then in zip(_files(table), before, strict=True):
         if stamp(path) != then:
-            message = f"`{path.name}` changed while it was read"
-            raise StrataError(Diagnostic("E033", message, fix="run again when nobody writes to it"))
+            raise changed_meanwhile(path)
 
 
 def _files(table: TableInput) -> Sequence[Path]:

@@ -52,9 +52,10 @@ def plan_promotion(
 
     Without a selection it is for all that the pipelines of the target name, or for all models, as far as they are
     published in `source`, and what is no model of the project any more is taken back, as by an apply; a selection does
-    so with `take_back`. `with_upstream` adds what the selected models read. The `conflicts` of
-    the plan say why it may not be carried out: E035, E085 and E094 of what would be promoted, E030 to E032 of readers
-    in other projects. Raises `StrataError` E027, E095, E035 for an environment into itself.
+    so with `take_back`. `with_upstream` adds what the selected models read. The `conflicts` of the plan say why it may
+    not be carried out: E035, E085 and E094 of what would be promoted, E030 to E032 of readers in other projects.
+
+    Raises `StrataError` E027, E095, E035 for an environment into itself.
     """
     target, compiled = workspace.environment, workspace.compiled
     if source == target:
@@ -150,24 +151,22 @@ def _planned(
 
 def _elsewhere(workspace: Workspace, source: str, changed: Set[str]) -> Iterator[Diagnostic]:
     """Sources that the two environments find in different places: a sample would go live as the whole."""
-    config, compiled = workspace.project.config, workspace.compiled
-    here, there = config.environment(workspace.environment).sources, config.environment(source).sources
+    compiled, environments = workspace.compiled, (source, workspace.environment)
+    there, here = (workspace.project.config.environment(name).sources for name in environments)
     read = {u for name in ancestors(compiled, set(changed)) for u in compiled.models[name].upstream}
     for name in sorted(read & compiled.sources.keys()):
         if here.get(name) != there.get(name):
             declared = compiled.sources[name].resource.location
-            places = (f"`{place.get(name, declared)}` in {env}" for env, place in _both(workspace, source))
+            places = (
+                f"`{place.get(name, declared)}` in {environment}"
+                for environment, place in zip(environments, (there, here), strict=True)
+            )
             yield Diagnostic(
                 "E035",
                 f"the two environments read source `{name}` in different places: {', '.join(places)}",
                 compiled.sources[name].span,
                 fix=f"run `strata apply --env {workspace.environment}`, which reads what belongs there",
             )
-
-
-def _both(workspace: Workspace, source: str) -> Iterator[tuple[str, Mapping[str, str]]]:
-    for name in (source, workspace.environment):
-        yield name, workspace.project.config.environment(name).sources
 
 
 def _unsound(workspace: Workspace, source: str, changed: Set[str]) -> Iterator[Diagnostic]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from ..analysis.compiled import CompiledProject, Source
@@ -15,7 +15,7 @@ from ..store.document import JSON
 from ..store.environments import Pointer
 from ..store.manifest import Manifest
 from ..store.store import Store
-from .fingerprints import Reading, ground_digest
+from .fingerprints import Reading, data_digest, ground_digest
 from .increments import Watermark, read_watermark
 from .outlived import known_of
 from .plan import Applied, PlannedModel
@@ -37,6 +37,12 @@ class Data:
     digest: str
     columns: Mapping[str, str] = field(default_factory=dict)
     ground: str | None = None
+
+
+def data_of(artifact: Artifact, columns: Collection[str]) -> Data:
+    """What is known of the rows of `artifact`, as one sees them who reads these `columns`."""
+    read = {column: artifact.manifest.columns[column] for column in columns}
+    return Data(data_digest(read), read, ground_of(artifact.manifest))
 
 
 def provenance_of(

@@ -16,10 +16,10 @@ from ..frozen import replace
 from ..periods import period_of
 from ..store.environments import Environment, EnvironmentVersion, Pointer
 from .compute import Run
-from .fingerprints import address, data_digest
+from .fingerprints import address
 from .pieces import Pieces, Upstream, inputs_of, known_whole, piece_address, pieces_of
 from .piecewise import pin_table
-from .provenance import Data, ground_of
+from .provenance import Data, data_of
 from .results import ModelResult
 from .table_of_pieces import Table, composed_table
 from .whole_table import merged
@@ -150,7 +150,6 @@ def _upstream(
             continue
         made = done[name].artifact if name in done else None  # of this apply
         artifact = made or run.workspace.store.artifact(name, head.models[name])
-        read = {column: artifact.manifest.columns[column] for column in reading.columns}
-        data[name] = Data(data_digest(read), read, ground_of(artifact.manifest))
+        data[name] = data_of(artifact, reading.columns)
         tables[name] = Upstream(reading.columns, data[name].digest, artifact)
     return tables, data

@@ -280,7 +280,8 @@ def _assertions(report: PinReport) -> dict[str, Any]:
     return facet("1-1-0", "DataQualityAssertionsDatasetFacet", {"assertions": told})
 
 
-def _is_configured(environment: Mapping[str, str] = os.environ) -> bool:
+def _is_configured() -> bool:
+    environment = os.environ
     if environment.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true":
         return False
     return any(environment.get(name) for name in ENABLING) or any(n.startswith(ENABLING_PREFIX) for n in environment)

@@ -57,8 +57,13 @@ class ResolvedSource:
         """Raises `StrataError` E033 where a file has other bytes by now than its digest tells."""
         for path, content, before in zip(self.files, self.contents, self.stamps, strict=True):
             if stamp(path) != before and file_digest(path) != content:
-                message = f"`{path.name}` changed while it was read"
-                raise StrataError(Diagnostic("E033", message, fix="run again when nobody writes to it"))
+                raise changed_meanwhile(path)
+
+
+def changed_meanwhile(path: Path) -> StrataError:
+    """E033: a file was written while it was read."""
+    message = f"`{path.name}` changed while it was read"
+    return StrataError(Diagnostic("E033", message, fix="run again when nobody writes to it"))
 
 
 def resolve(project: Project, compiled: CompiledProject, source: Source, environment: str) -> ResolvedSource:

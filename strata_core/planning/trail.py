@@ -156,7 +156,7 @@ def _encoded(table: Table, types: dict[ValueType, int]) -> Any:
     ]
     keys = [sorted(key) for key in relation.schema.keys]
     clocks = table.clocks
-    told = (clocks.valid_from, clocks.valid_to, clocks.available, clocks.one_vintage)
+    told = (clocks.valid_from, clocks.valid_to, clocks.available_time, clocks.one_vintage)
     return relation.table, columns, keys, sorted(table.unresolved), table.complete, told
 
 

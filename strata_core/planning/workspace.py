@@ -57,27 +57,28 @@ class Workspace:
         """The plan against the environment as it is now, with what it would break of other projects that share the
         store; parameters as `plan.make_plan`. Without a selection it is for the models of the environment's pipelines,
         or for all where none names any, and takes back what is no model any more; a selection does so with `take_back`.
-        `approvals` gives what owners
-        approved, and is asked where something would break. With `asked` it is for these partitions of time of the
-        selected models, or of all that have them. Raises `StrataError` E094 or E092 where the catalog cannot be read,
-        E027 and E037 where there is no such model or partition."""
+        `approvals` gives what owners approved, and is asked where something would break. With `asked` it is for these
+        partitions of time of the selected models, or of all that have them.
+
+        Raises `StrataError` E094 or E092 where the catalog cannot be read, E027 and E037 where there is no such model
+        or partition.
+        """
         take_back = take_back or (selected is None and asked is None)
         if selected is None:
             selected = models_in(self.compiled, self.environment)
             selected = selected if asked is None else with_periods(self.compiled, asked, selected)
         prints = kept_fingerprints(self.project, self.compiled)
         base = self.store.environment(self.environment).head()
-        digests = {name: source.digest for name, source in self.sources.items()}
+        live = self.live(base)
         by_periods: ByPeriods = as_whole
         if asked is not None and selected is not None:
-            live = Live(self.store, base, digests)
             by_periods = asked_periods(self.compiled, live, selected, asked)
         plan = make_plan(
             self.compiled,
             prints,
             self.environment,
             base,
-            digests,
+            live.sources,
             cache(lambda name, pointer: applied(self.store, name, pointer)),
             selected=selected,
             with_upstream=with_upstream,
@@ -92,6 +93,10 @@ class Workspace:
         breaks = judged(name, breaking, approvals(), self.compiled) if breaking else Breaks((), ())
         plan = replace(plan, removed=removed, conflicts=breaks.diagnostics, approved=breaks.approved, catalog=catalog)
         return self.linted(plan)
+
+    def live(self, version: EnvironmentVersion) -> Live:
+        """What is there beside `version` of the environment."""
+        return Live(self.store, version, {name: source.digest for name, source in self.sources.items()})
 
     def linted(self, plan: Plan) -> Plan:
         """`plan` with the lints that only a plan can tell (W016, W017), as the project wants them."""

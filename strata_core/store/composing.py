@@ -17,9 +17,7 @@ from ..digests import hexdigest
 from .artifacts import Artifact
 from .document import JSON
 from .instant import next_instant
-from .manifest import ColumnStatistics, Field, Manifest, Part
-
-KIND = "artifact"
+from .manifest import ARTIFACT, ColumnStatistics, Field, Manifest, Part
 
 
 def composed(table: str, pieces: Mapping[str, Artifact], provenance: Mapping[str, JSON]) -> Manifest:
@@ -36,7 +34,7 @@ def composed(table: str, pieces: Mapping[str, Artifact], provenance: Mapping[str
     }
     return Manifest(
         id=secrets.token_hex(16),
-        kind=KIND,
+        kind=ARTIFACT,
         table=table,
         parts=tuple(_held(piece, part) for piece in pieces.values() for part in piece.manifest.parts),
         schema=schema,

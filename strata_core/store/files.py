@@ -245,7 +245,7 @@ def side_by_side(files: Files, call: Callable[[T], V], items: Iterable[T]) -> It
 
 
 def sha256_of(files: Files, path: PurePath) -> str:
-    """The SHA-256 of a file as it lies there now, hex. Errors: E092, E094 when it is gone."""
+    """The SHA-256 of a file that is there, as it lies there now, hex. Errors: E092."""
     total = hashlib.sha256()
     if isinstance(path, Path):
         with disk.at(path, "read"), open(path, "rb") as file:  # without pyarrow: a plan verifies too

@@ -26,6 +26,8 @@ FORMAT = 1
 COMPOSED = 2
 """The format of a manifest whose parts lie in other artifacts, which a release that knows format 1 must not read."""
 NAME = "_manifest.json"
+ARTIFACT = "artifact"
+"""The kind of a model's output."""
 _RELATIVE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.=-]*(/[A-Za-z0-9_][A-Za-z0-9_.=-]*)*")
 
 

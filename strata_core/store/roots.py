@@ -22,10 +22,10 @@ class Place:
     staging: Path
 
 
-def is_bucket(root: str | PurePath) -> bool:
+def is_url(root: str | PurePath) -> bool:
     """Whether `root` is a URL.
 
-    >>> is_bucket("s3://lake/strata"), is_bucket(".strata/store")
+    >>> is_url("s3://lake/strata"), is_url(".strata/store")
     (True, False)
     """
     return "://" in str(root)
@@ -33,7 +33,7 @@ def is_bucket(root: str | PurePath) -> bool:
 
 def place(root: str | PurePath, endpoint: str | None = None, region: str | None = None) -> Place:
     """The place of a store; nothing is looked at. E092 for a URL that names none."""
-    if not is_bucket(root):
+    if not is_url(root):
         folder = Path(root)
         return Place(folder, LOCAL, folder / "staging")
     text = str(root)

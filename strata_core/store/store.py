@@ -29,7 +29,7 @@ from .environments import Environment, Pointer
 from .files import Files
 from .instant import next_instant
 from .log import CommitLog
-from .manifest import Manifest
+from .manifest import ARTIFACT, Manifest
 from .names import address_name, table_name, under
 from .roots import place
 from .tables import Table, Tables
@@ -39,9 +39,6 @@ if TYPE_CHECKING:  # pyarrow takes 0.2 s to import, and plan, history and rollba
 
     from ..instants import Literal
     from .published import Published
-
-ARTIFACT = "artifact"
-"""The manifest kind of a model's output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +109,7 @@ class Store:
         by `batches` too."""
         from .writer import Layout, write_parts
 
-        directory = self.staging / f"{table_name(table)}-{secrets.token_hex(8)}"
-        under(self.root, directory)
-        disk.make_directory(directory)
+        directory = self._new_folder(table)
         try:
             written = write_parts(directory, schema, batches, Layout(partition_by=partition_by))
             disk.sync_directory(directory)
@@ -156,10 +151,14 @@ class Store:
         """The artifact at `address` of the rows of `pieces`, by name and one behind the other: its parts are theirs,
         no row is copied. Their schemas are equal. Errors as `adopt`."""
         described = composed(table, pieces, provenance)
+        return self._placed(self._new_folder(table), described, address)
+
+    def _new_folder(self, table: str) -> Path:
+        """A folder in staging of one writer's own."""
         directory = self.staging / f"{table_name(table)}-{secrets.token_hex(8)}"
         under(self.root, directory)
         disk.make_directory(directory)
-        return self._placed(directory, described, address)
+        return directory
 
     def _placed(self, directory: Path, described: Manifest, address: str) -> Artifact:
         """Writes the manifest into a staging folder and moves that to its address, or keeps what is there."""

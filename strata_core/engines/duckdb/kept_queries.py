@@ -67,7 +67,7 @@ class Queries:
 def queries_over(tables: Mapping[str, TableInput]) -> Queries:
     """The queries over `tables`. Errors: E030, E033, E080 of Parquet files."""
     schemas = {name: parquet_schema(table) for name, table in tables.items() if isinstance(table, ParquetTable)}
-    if len(schemas) < len(tables) or any(map(told_apart_by_duckdb, schemas.values())):
+    if len(schemas) < len(tables) or any(map(differ_in_case_alone, schemas.values())):
         return Queries(tables, schemas, None)
     known = [
         (name, table.columns, table.paths == (), schemas[name].serialize().to_pybytes())
@@ -85,7 +85,7 @@ def _writer_stamp() -> str:
     return f"{written} {duckdb.__version__}"
 
 
-def told_apart_by_duckdb(schema: pa.Schema) -> bool:
+def differ_in_case_alone(schema: pa.Schema) -> bool:
     """Whether columns differ in case alone. DuckDB gives such columns names of its own, in the order of the file."""
     return len({name.casefold() for name in schema.names}) < len(schema.names)
 

@@ -24,7 +24,7 @@ from ..inputs import missing_column, not_a_database, other_type, parquet_schema,
 from ..protocol import ArrowTable, CsvTable, DuckDBTable, ParquetTable, StreamTable, TableInput
 from . import sql
 from .casts import cast_value
-from .kept_queries import literal_path, told_apart_by_duckdb
+from .kept_queries import differ_in_case_alone, literal_path
 from .session import computing
 from .sql import SqlExpr
 from .streams import Stream
@@ -140,7 +140,7 @@ def _parquet(table: ParquetTable, connection: duckdb.DuckDBPyConnection, schema:
     paths = exp.Array(expressions=[sql.string(literal_path(p)) for p in table.paths])
     rows = sql.fn("read_parquet", paths, sql.option("hive_partitioning", exp.false()))
     names = {n: n for n in schema.names}
-    if told_apart_by_duckdb(schema):
+    if differ_in_case_alone(schema):
         with computing():
             described = connection.sql(sql.render(exp.Select(expressions=[exp.Star()], from_=exp.From(this=rows))))
         names = dict(zip(schema.names, described.columns, strict=True))
