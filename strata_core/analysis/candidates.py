@@ -9,8 +9,8 @@ from types import UnionType
 from typing import Any
 
 from ..language import ast
-from .occurrences import Symbol
 from .scope_at import Known
+from .symbols import Symbol
 
 LIKELY, PLAIN, LATER, LAST = 0, 1, 2, 3
 """Ranks of candidates, the likely first."""

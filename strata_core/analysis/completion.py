@@ -31,11 +31,11 @@ from .completion_in_expressions import (
     visible_at,
 )
 from .expressions import CASTS
-from .occurrences import Kind as SymbolKind
-from .occurrences import Symbol
 from .partitions import ATTRIBUTES as PARTITION_ATTRIBUTES
 from .scope_at import columns_of
 from .sources import BOUNDS, CLOCKS, FILE_KINDS, NAMESPACES, OPTIONS, TABLE_KEYS
+from .symbols import Kind as SymbolKind
+from .symbols import Symbol
 
 SNIPPETS = {
     "aggregate": "aggregate { $0 }",

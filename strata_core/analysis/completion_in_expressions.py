@@ -15,10 +15,10 @@ from ..types import Date, Timestamp
 from ..types.functions import CATALOG, Function, Kind
 from .candidates import LATER, LIKELY, PLAIN, Candidate, Names, Path, Sort, node_of
 from .expressions import CASTS
-from .occurrences import Kind as SymbolKind
-from .occurrences import Symbol
 from .scope_at import Visible, columns_of, declared_in, final_columns, visible_in
 from .signatures import CAST_DOC, signature_of
+from .symbols import Kind as SymbolKind
+from .symbols import Symbol
 from .tests import ROW_COUNT
 
 

@@ -20,9 +20,9 @@ from ..relation.schema import Column, Key
 from ..types import Inferred
 from ..types.functions import CATALOG
 from .compiled import CompiledModel, CompiledProject
-from .occurrences import Kind, Symbol
 from .scope_at import Known
 from .signatures import CAST_DOC, signature_of
+from .symbols import Kind, Symbol
 
 SHOWN_VALUES = 12
 SHOWN_COLUMNS = 40

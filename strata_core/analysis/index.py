@@ -18,8 +18,9 @@ from ..diagnostics import Span
 from ..frozen import dataclass
 from ..language import ast
 from .fn.expansion import Evaluated, expand
-from .occurrences import Columns, Found, Kind, Occurrence, Symbol, nodes_of, occurrences
+from .occurrences import nodes_of, occurrences
 from .order import order, reads
+from .symbols import Columns, Found, Kind, Occurrence, Symbol
 
 NO_CALLS: Mapping[Span, Evaluated] = MappingProxyType({})
 

@@ -19,7 +19,7 @@ from ..language import ast
 from ..language.names import can_be_written, spelled
 from ..language.recovery import recover_module
 from .index import Index, build_index
-from .occurrences import Kind, Occurrence, Symbol
+from .symbols import Kind, Occurrence, Symbol
 
 NOUNS = {
     Kind.TABLE: "table",

@@ -7,7 +7,7 @@ from lsprotocol import types as lsp
 from ..analysis.candidates import Candidate, Sort
 from ..analysis.completion import candidates
 from ..analysis.describe import describe
-from ..analysis.occurrences import Kind, Symbol
+from ..analysis.symbols import Kind, Symbol
 from ..language.cursor import cursor_at
 from .state import State
 

@@ -12,8 +12,8 @@ from lsprotocol.types import Location, Position, Range
 from ..analysis.candidates import Names
 from ..analysis.describe import Facts
 from ..analysis.index import Index, build_index
-from ..analysis.occurrences import Occurrence
 from ..analysis.scope_at import Known
+from ..analysis.symbols import Occurrence
 from ..diagnostics import Span
 from ..language import ast
 from ..language.parser import ParseResult

@@ -9,9 +9,9 @@ from strata_core.analysis.completion import candidates
 from strata_core.analysis.describe import Facts, describe
 from strata_core.analysis.index import Index, build_index
 from strata_core.analysis.memory import Memory
-from strata_core.analysis.occurrences import Kind, Symbol
 from strata_core.analysis.project import recompile
 from strata_core.analysis.scope_at import Known, facts_of
+from strata_core.analysis.symbols import Kind, Symbol
 from strata_core.language import ast
 from strata_core.language.cursor import cursor_at
 from strata_core.language.parser import parse_module
