@@ -1,13 +1,15 @@
 """`strata_contract_assets`: each data product an asset, `contract/<domain>/<product>`: the state of what is served.
 
-Materializing it renews that; its checks say what is wrong with the contract, with its version, and by its tests.
+Materializing it renews that; its checks say what is wrong with the contract and with its version. A test of the
+contract is one check: of the data asset whose rows it is about, where these are asked for it (`contract_checks`), else
+of the product.
 """
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,14 +30,13 @@ from strata_core.contract_engine.products import Product, products_of
 from strata_core.diagnostics import StrataError
 
 from .checks import free_name, plain_name
-from .contract_checks import PRODUCT
+from .contract_checks import PRODUCT, SEVERITY, TEST
 from .covering import Given, Landscape, landscape
 from .findings import findings
 from .project import StrataProject, quietly
 
 PREFIX = "contract"
 VALID, COMPATIBLE = "valid", "compatible"
-TEST = "test_"
 _KEY_PART = re.compile(r"[^A-Za-z0-9_.-]")
 _TAG = re.compile(r"[A-Za-z0-9_.-]{1,63}")
 
@@ -98,7 +99,8 @@ def strata_contract_assets(
         return ContractAssets(project, environment, (), here, keys, covers)
     with quietly():
         specs = [_spec(project, p, keys[p.place], covers[keys[p.place]]) for p in shown]
-    checks = [check for p in shown for check in _check_specs(p, keys[p.place])]
+    elsewhere = {*here.tests.values()}
+    checks = [check for p in shown for check in _check_specs(p, keys[p.place], elsewhere)]
 
     def body(context: AssetExecutionContext) -> Iterator[Any]:
         from .contract_run import ContractRun  # loaded when a run begins
@@ -118,14 +120,6 @@ _log = logging.getLogger("strata_dagster")
 def asset_key(place: Sequence[str]) -> AssetKey:
     """The key of the product whose contract lies at `place`."""
     return AssetKey([PREFIX, *(_KEY_PART.sub("_", part) for part in place)])
-
-
-def check_names(product: Product) -> dict[str, str]:
-    """The name of the check of each test, by the test's id. Ids that are one name in Dagster are told apart."""
-    found: dict[str, str] = {}
-    for test in product.tests:
-        found[test.id] = free_name(TEST + plain_name(test.id), found.values())
-    return found
 
 
 def _covered(product: Product, here: Landscape) -> dict[AssetKey, tuple[str, ...]]:
@@ -158,18 +152,25 @@ def _spec(project: StrataProject, product: Product, key: AssetKey, covers: Itera
     )
 
 
-def _check_specs(product: Product, key: AssetKey) -> Iterator[AssetCheckSpec]:
+def _check_specs(
+    product: Product, key: AssetKey, elsewhere: Collection[tuple[str, str | None]]
+) -> Iterator[AssetCheckSpec]:
+    """The checks of a product: of its contract, of its version, and of the tests that are no check of a data asset."""
     yield AssetCheckSpec(
         VALID, asset=key, description="The contract, and what it is made of, holds: findings with file and line."
     )
     yield AssetCheckSpec(
         COMPATIBLE, asset=key, description="Its version covers what changed since the one that was promoted."
     )
-    names = check_names(product)
-    told = {
-        names[t.id]: f"{t.severity.capitalize()} {t.kind} test{f' of {t.asset}' if t.asset else ''}: "
-        f"{t.description or t.id}"
-        for t in product.tests
-    }
-    for name, description in told.items():
-        yield AssetCheckSpec(name, asset=key, description=description)
+    names: list[str] = []
+    for test in product.tests:
+        if (product.id, test.id) in elsewhere:
+            continue
+        names.append(free_name(f"test_{plain_name(test.id)}", names))
+        of = f" of {test.asset}" if test.asset else ""
+        yield AssetCheckSpec(
+            names[-1],
+            asset=key,
+            description=f"{test.severity.capitalize()} {test.kind} test{of}: {test.description or test.id}",
+            metadata={PRODUCT: product.id, TEST: test.id, SEVERITY: test.severity},
+        )

@@ -15,6 +15,7 @@ from typing import Any
 from dagster import (
     AssetCheckResult,
     AssetCheckSeverity,
+    AssetCheckSpec,
     AssetExecutionContext,
     AssetKey,
     DataVersion,
@@ -33,8 +34,9 @@ from strata_core.contract_engine.runtime_view import RuntimeView
 from strata_core.diagnostics import Diagnostic, Severity, StrataError
 from strata_core.digests import hexdigest
 
-from .contract_assets import COMPATIBLE, TEST, VALID, ContractAssets, check_names
-from .contract_tests import result_of_test
+from .contract_assets import COMPATIBLE, VALID, ContractAssets
+from .contract_checks import TEST
+from .contract_tests import result_of
 from .findings import findings, headline, list_of
 from .observing import seen_in_dagster
 from .tables import markdown_table
@@ -111,15 +113,12 @@ class ContractRun:
     def _gone(self, key: AssetKey) -> Iterator[AssetCheckResult]:
         for check in sorted(self.context.selected_asset_check_keys):
             if check.asset_key == key:
-                told = "there is no such contract any more: reload the code location"
-                yield AssetCheckResult(
-                    passed=False, asset_key=key, check_name=check.name, severity=WARN, description=told
-                )
+                yield _unknown(key, check.name, "there is no such contract any more: reload the code location")
 
-    def _tests(self, key: AssetKey) -> list[str]:
+    def _tests(self, key: AssetKey) -> list[AssetCheckSpec]:
         """The checks of tests that the code location knows."""
         checks = self.context.assets_def.check_specs
-        return [c.name for c in checks if c.asset_key == key and c.name.startswith(TEST)]
+        return [c for c in checks if c.asset_key == key and TEST in (c.metadata or {})]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +161,7 @@ class _Renewed:
             found["verdict"] = product.verdict
         if view is not None:
             found["standing"] = MetadataValue.md(_standing(view))
+            found |= {"tests": MetadataValue.md(_tests(view))} if view.tests else {}
             stale = [
                 s for a in view.freshness if a.state == "fresh" and (s := stale_after(a.latest or "", a.expected or ""))
             ]
@@ -177,26 +177,22 @@ class _Renewed:
             }
         return found
 
-    def checks(self, key: AssetKey, tests: Sequence[str]) -> Iterator[AssetCheckResult]:
+    def checks(self, key: AssetKey, tests: Sequence[AssetCheckSpec]) -> Iterator[AssetCheckResult]:
         """The result of every check of the product; `tests` are the checks of tests that Dagster knows."""
         yield _findings(key, VALID, self.product.about_contract, "the contract and what it is made of hold")
         if self.product.verdict is None:
-            told = "nothing can be told of its version: it is not valid"
-            yield AssetCheckResult(passed=False, asset_key=key, check_name=COMPATIBLE, severity=WARN, description=told)
+            yield _unknown(key, COMPATIBLE, "nothing can be told of its version: it is not valid")
         else:
             since = f" since {self.product.against}" if self.product.against else ""
             fine = f"{self.product.verdict}: version {self.product.version} covers what changed{since}"
             yield _findings(key, COMPATIBLE, self.product.about_version, fine)
-        names = check_names(self.product)
-        results = self._results()
-        severities = {names[t.id]: t.severity for t in self.product.tests}
-        found = {name: results.get(id_) for id_, name in names.items()}
-        for name in tests:
-            if name in found:
-                yield result_of_test(key, name, severities[name], found[name])
+        results, there = self._results(), {t.id for t in self.product.tests}
+        for spec in tests:
+            test = str((spec.metadata or {})[TEST])
+            if test in there:
+                yield result_of(spec, results.get(test))
             else:
-                told = "the contract has no such test any more: reload the code location"
-                yield AssetCheckResult(passed=False, asset_key=key, check_name=name, severity=WARN, description=told)
+                yield _unknown(key, spec.name, "the contract has no such test any more: reload the code location")
 
     def _results(self) -> Mapping[str, SeenTest]:
         """The latest result of each test: one that ran now, else the one that the view has."""
@@ -228,6 +224,20 @@ def _standing(view: RuntimeView) -> str:
         markdown_table(("asset", "latest run", "at", "rows", "age"), rows) if rows else "No run of its assets was seen."
     )
     return f"**{view.status.state}**\n\n{reasons}\n\n{seen}\n"
+
+
+def _tests(view: RuntimeView) -> str:
+    """How the tests fared, wherever they are checks. What an experimental one found is for the owners."""
+    rows = (
+        (t.id, t.severity, t.asset or "", "for its owners" if t.visible_to else t.outcome.replace("_", " "), t.at or "")
+        for t in view.tests
+    )
+    return markdown_table(("test", "severity", "asset", "outcome", "at"), rows)
+
+
+def _unknown(key: AssetKey, check: str, told: str) -> AssetCheckResult:
+    """The result of a check that nothing can be told of: it warns."""
+    return AssetCheckResult(passed=False, asset_key=key, check_name=check, severity=WARN, description=told)
 
 
 def _findings(key: AssetKey, check: str, found: Sequence[Diagnostic], fine: str) -> AssetCheckResult:

@@ -13,7 +13,6 @@ from dagster import (
     AssetCheckSeverity,
     AssetCheckSpec,
     AssetExecutionContext,
-    AssetKey,
     MetadataValue,
 )
 
@@ -30,9 +29,10 @@ from .findings import list_of
 from .pins import Metadatum
 
 
-def result_of_test(key: AssetKey, name: str, severity: str, seen: SeenTest | None) -> AssetCheckResult:
-    """The result of a test, by what its severity means; without one it was not asked. Of an experimental test only that
-    it was run is for everybody (Seed 2, "Evaluate Tests")."""
+def result_of(spec: AssetCheckSpec, seen: SeenTest | None) -> AssetCheckResult:
+    """The result of the test that `spec` is of, by what its severity means; without `seen` it was not asked. Of an
+    experimental test only that it was run is for everybody (Seed 2, "Evaluate Tests")."""
+    key, name, severity = spec.asset_key, spec.name, str((spec.metadata or {})[SEVERITY])
     outcome = seen.outcome if seen is not None else "not_run"
     metadata: dict[str, Metadatum] = {"severity": severity}
     if severity == "experimental":
@@ -53,11 +53,6 @@ def result_of_test(key: AssetKey, name: str, severity: str, seen: SeenTest | Non
         metadata=metadata,
         description=f"{severity}: {outcome.replace('_', ' ')}{message}",
     )
-
-
-def result_of(spec: AssetCheckSpec, seen: SeenTest | None) -> AssetCheckResult:
-    """What came of the test that `spec` is of."""
-    return result_of_test(spec.asset_key, spec.name, str((spec.metadata or {})[SEVERITY]), seen)
 
 
 def unasked(spec: AssetCheckSpec, diagnostics: Iterable[Diagnostic]) -> AssetCheckResult:

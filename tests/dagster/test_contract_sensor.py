@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from dagster._core.definitions.sensor_definition import SensorExecutionData
 
@@ -288,22 +290,44 @@ def test_a_breaking_change_fails_the_check_of_the_version_and_not_that_of_the_co
     assert view["contract"]["freshness"]["max_age"] == "24h"
 
 
-def test_tests_of_contracts_are_checks_with_their_severities(location: Location) -> None:
-    location.shop.run()
+def outside(location: Location, rows: int) -> None:
+    """A product of a file that no asset of the code location makes or checks."""
+    pq.write_table(pa.table({"n": list(range(rows))}), location.shop.root / "data/outside.parquet")
+    asset = "{id: outside, kind: table, location: data/outside.parquet}"
+    text = contract("outside", "outside").replace("{id: outside, kind: strata_model}", asset)
+    location.shop.write("contracts/sales/outside/contract.yaml", text)
+
+
+def test_tests_of_rows_that_no_asset_is_checked_for_are_checks_of_the_product(location: Location) -> None:
+    outside(location, 3)
+    location.reload()
     location.asked()
-    checks = location.checks("paid")
+    checks = location.checks("outside")
     assert checks["test_few"] == (True, "WARN", "blocking: passed")
     assert checks["test_more"][:2] == (False, "WARN")
     assert checks["test_more"][2].startswith("degrading: failed: a row is wrong")
     assert checks["test_hint"] == (True, "ERROR", "experimental: its result is for the owners, in the runtime view")
-    location.shop.write(
-        "data/orders.csv", "order_id,country,amount,email\n" + "".join(f"{n},ES,1,\n" for n in range(5))
-    )
-    assert not location.shop.run(selection=["paid"]).success  # live, and the same test is a check of the model
-    location.asked()
-    assert location.checks("paid")["test_few"][:2] == (False, "ERROR")
+    outside(location, 5)
+    location.run([location.contracts.keys["sales", "outside"]])
+    assert location.checks("outside")["test_few"][:2] == (False, "ERROR")
     assert location.checks("python")["test_few"][:2] == (False, "WARN")
     assert "not run: its rows are out of reach" in location.checks("python")["test_few"][2]
+
+
+def test_a_test_that_a_data_asset_is_checked_by_is_one_check_and_is_told_in_the_product_too(location: Location) -> None:
+    location.shop.run()
+    location.asked()
+    assert set(location.checks("paid")) == {"valid", "compatible"}
+    names = {c.name for c in location.data[0].check_specs if c.asset_key == dg.AssetKey("paid")}
+    assert {"few", "more", "hint"} < names
+    key = location.contracts.keys["sales", "paid"]
+    metadata = location.shop.instance.get_latest_materialization_event(key).asset_materialization.metadata
+    rows = [line.split(" | ")[:4] for line in metadata["tests"].value.splitlines()[2:]]
+    assert rows == [
+        ["| few", "blocking", "paid", "passed"],
+        ["| more", "degrading", "paid", "failed"],
+        ["| hint", "experimental", "paid", "for its owners"],
+    ]
 
 
 def test_an_asset_bears_what_the_contract_says_of_it(location: Location) -> None:
@@ -359,13 +383,13 @@ def test_an_asset_that_grows_old_is_seen_though_nothing_happens(
 
 
 def test_tests_whose_names_are_one_in_dagster_are_told_apart(location: Location) -> None:
-    twice = "{id: a-b, kind: expectation, severity: blocking, asset: paid, expectation: {type: row_count, min: 1}}"
-    text = contract("paid", "paid") + f"  - {twice}\n  - {twice.replace('a-b', 'a_b').replace('min: 1', 'min: 9')}\n"
-    location.shop.write("contracts/sales/paid/contract.yaml", text)
-    location.shop.run()
+    twice = "{id: a-b, kind: expectation, severity: blocking, asset: outside, expectation: {type: row_count, min: 1}}"
+    outside(location, 3)
+    path = location.shop.root / "contracts/sales/outside/contract.yaml"
+    path.write_text(path.read_text() + f"  - {twice}\n  - {twice.replace('a-b', 'a_b').replace('min: 1', 'min: 9')}\n")
     location.reload()
-    assert location.asked() == ["paid", "python", "rates"]
-    checks = location.checks("paid")
+    location.asked()
+    checks = location.checks("outside")
     assert (checks["test_a_b"][0], checks["test_a_b_2"][0]) == (True, False)
 
 
