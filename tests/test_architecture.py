@@ -16,6 +16,14 @@ def test_every_path_that_is_named_exists() -> None:
     assert sorted(n for n in named if not any((place / n).exists() for place in places)) == []
 
 
+def test_every_module_that_is_named_without_its_folder_exists() -> None:
+    folders = ("strata_core", "strata_dagster", "tests")
+    known = {path.name for folder in folders for path in (ROOT / folder).rglob("*.py")} | {"definitions.py"}
+    named = set(re.findall(r"`(\w+\.py)`", MAP))
+    assert len(named) > 10
+    assert sorted(named - known) == []
+
+
 def test_every_test_that_is_named_exists() -> None:
     tests = [path for folder in ("tests", "strata_core") for path in (ROOT / folder).rglob("test_*.py")]
     known = "".join(f"{path.stem} {path.read_text()}" for path in tests)

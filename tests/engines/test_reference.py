@@ -18,9 +18,10 @@ from strata_core.engines.reference.aggregates import AGGREGATES, WITH_OPTIONS
 from strata_core.engines.reference.casts import cast
 from strata_core.engines.reference.engine import ReferenceEngine
 from strata_core.engines.reference.functions import LAZY, NULL_AWARE, STRICT
-from strata_core.engines.reference.interpreter import Reading, rows_of
+from strata_core.engines.reference.interpreter import rows_of
 from strata_core.engines.reference.nested import TYPED
 from strata_core.engines.reference.rounding import MODES, round_decimal, round_float, round_fraction
+from strata_core.engines.reference.rows import Reading
 from strata_core.engines.reference.values import MisfitError, Value, conjunction, disjunction, order_key
 from strata_core.engines.reference.windows import WINDOWS
 from strata_core.relation.build import (

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strata_core.engines.reference.interpreter import Reading, rows_of
+from strata_core.engines.reference.interpreter import rows_of
+from strata_core.engines.reference.rows import Reading
 from strata_core.engines.reference.values import Value
 from strata_core.relation.build import filter_rows, ref, scan
 from strata_core.relation.expressions import Expr, call, cast, literal

@@ -15,8 +15,9 @@ from ...types.physical import arrow_field, arrow_type
 from ..csv_files import csv_schema
 from ..protocol import CsvTable, StreamTable, TableInput
 from .assess import assess
-from .interpreter import Reading, rows_of
+from .interpreter import rows_of
 from .reading import arrow_data, read_tables
+from .rows import Reading
 from .values import Value
 
 
