@@ -30,7 +30,7 @@ def asof_rows(statement: ast.AsofJoin, rows: Rows, around: Surroundings) -> Rows
     right = right_side(statement.table, statement.alias, "join_asof", rows, around)
     scope = seen_by(rows.scope, right)
     context = reader(scope, rows.relation, right.relation, "an as-of join", around)
-    joined: Relation | None = _joined(statement, _Sides(rows, right, context))
+    joined: Relation | None = None if right.is_taken else _joined(statement, _Sides(rows, right, context))
     if joined is None:  # reported: the columns are there, and nothing more is said of them
         joined = join(JoinKind.CROSS, rows.relation, right.relation, None)
     return replace(rows, relation=joined, scope=scope, order=(), sorted_at=None)

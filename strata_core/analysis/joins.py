@@ -35,7 +35,7 @@ def join_rows(statement: ast.Join, rows: Rows, around: Surroundings) -> Rows:
     expectations: tuple[JoinExpectation, ...] = ()
     if condition is None:
         condition = literal(True)
-    elif statement.expect is not None:
+    elif statement.expect is not None and not right.is_taken:
         expectations = _expectations(statement, condition, rows, right, around)
     right_unique = statement.expect in ONE_RIGHT
     joined = join(kind, rows.relation, right.relation, condition, right_unique=right_unique)
@@ -66,18 +66,21 @@ class Right:
     label: str
     internal: dict[str, str]
     relation: Relation
+    is_taken: bool = False
+    """Whether E023 was reported, and `label` is not what people call the table: nothing more is said of it."""
 
 
 def right_side(name: ast.Name, alias: ast.Name | None, word: str, rows: Rows, around: Surroundings) -> Right:
     """The table `name`, read as `alias` where there is one; E023 where that name is taken."""
     table = find_table(name, around)
     label = alias or name
-    if label.text in rows.scope.tables or label.text in rows.scope.closed:
+    is_taken = label.text in rows.scope.tables or label.text in rows.scope.closed
+    if is_taken:
         message = f"`{label}` is already read here"
         fix = f"give this one another name: `{word} {name} as other …`"
         around.report(Diagnostic("E023", message, label.span, fix=fix))
         label = ast.Name(fresh(label.text, {*rows.scope.tables, *rows.scope.closed}), label.span)
-    return _named(table, label.text, frozenset(rows.relation.schema.names))
+    return replace(_named(table, label.text, frozenset(rows.relation.schema.names)), is_taken=is_taken)
 
 
 def _named(table: Table, label: str, taken: frozenset[str]) -> Right:

@@ -33,6 +33,21 @@ PRICED = "from events join_asof prices on prices.symbol == events.symbol at pric
 GROWN = 'from events let g = "gdp" join_asof gdp on gdp.series == g at events.ts available_as_of: decided'
 
 
+@pytest.mark.parametrize(
+    "joined",
+    [
+        "join_asof prices as events on events.symbol == events.symbol at events.on",
+        "join_asof prices as events on events.symbol == events.symbol at events.day <= events.on within 1h",
+        "join_left prices as events on events.symbol == events.symbol expect many_to_one",
+        "join_semi prices on prices.symbol == events.symbol join_asof prices at prices.day <= events.on",
+    ],
+)
+def test_of_a_name_that_is_taken_nothing_more_is_said(joined: str) -> None:
+    (found,) = findings(f"from events {joined} select {{ id }}", sources=SOURCES)
+    assert found.code == "E023"
+    assert found.message == f"`{'prices' if 'join_semi' in joined else 'events'}` is already read here"
+
+
 def node_of(body: str) -> AsofJoin:
     (found,) = [n for n in walk_relation(model(body, sources=SOURCES).relation) if isinstance(n, AsofJoin)]
     return found
