@@ -151,9 +151,11 @@ def duration(c: list[Any], span: Span, report: Report) -> ast.Duration:
     """A duration in seconds."""
     text: str = c[0]
     unit = text.lstrip("0123456789_")
-    count = int_value(text[: -len(unit)], span, report)
-    seconds = count * SECONDS[unit]
+    digits = text[: -len(unit)].replace("_", "").lstrip("0") or "0"
+    # Only as many are read as may fit: of many digits Python would compute for long.
+    seconds = int(digits) * SECONDS[unit] if len(digits) <= len(str(INT_MAX)) else INT_MAX + 1
     if seconds > INT_MAX:
-        report(int_range(span))
+        fix = f"write {INT_MAX // SECONDS[unit]:_}{unit} at most"
+        report(Diagnostic("E003", "a duration of so many seconds does not fit into int64", span, fix=fix))
         seconds = 0
     return ast.Duration(seconds, span)

@@ -40,6 +40,8 @@ STATEMENT = "a statement (`from`, `filter`, `select`, …)"
         ('owner: "a" owner: "b"', "1:22 E023 `owner` is given twice | keep one of the two"),
         ("filter a == 9223372036854775808", '1:23 E003 the integer does not fit into int64 | write it as a decimal: cast("…", "decimal(38,0)")'),
         ("filter a == -9223372036854775809", '1:24 E003 the integer does not fit into int64 | write it as a decimal: cast("…", "decimal(38,0)")'),
+        ("freshness <= 9223372036854775808s", "1:24 E003 a duration of so many seconds does not fit into int64 | write 9_223_372_036_854_775_807s at most"),
+        (f"freshness <= {'9' * 5000}w", "1:24 E003 a duration of so many seconds does not fit into int64 | write 15_250_284_452_471w at most"),
         ("filter a == 1e999", "1:23 E003 the number does not fit into float64 | write a number within ±1.8e308"),
         ("filter a == 1e-999", "1:23 E003 the number does not fit into float64 | write a number within ±1.8e308"),
         (f"filter a == 1.{'3' * 38}", "1:23 E003 the number has more than 38 digits | write at most 38 digits"),
