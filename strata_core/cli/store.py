@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -314,27 +314,39 @@ def pin(store: Store, name: str, tables: tuple[str, ...], as_of: str | None) -> 
 @on_store()
 @click.option("--quick", is_flag=True, help="Look at presence and size of parts, and do not read them.")
 def verify(store: Store, tables: tuple[str, ...], quick: bool) -> int:
-    """Check the log, manifests and parts of TABLES; of all by default, and then files that nothing names are told."""
+    """Check TABLES: the log, manifests and parts of those with three clocks, the artifacts of models and guarded tables.
+
+    Without TABLES all of them, the logs of environments, and files that nothing names are looked at.
+    """
     from ..store.unnamed import unnamed
+    from ..store.verifying import verify_artifacts, verify_environment
 
     findings: list[Diagnostic] = []
-    for table in _tables(store, tables):
+    published: dict[str, list[str]] = {}
+    for name, address, _ in store.artifacts():
+        published.setdefault(name, []).append(address)
+    declared = [name for name in tables if name not in published] if tables else store.tables.names()
+    for table in map(store.table, declared):
         with Progress(f"verifying {table.name}") as shown:
             done = table.verify(contents=not quick, progress=shown.update)
-        findings += done.findings
-        counted = ", ".join(
-            plural(n, noun)
-            for n, noun in (
-                (done.entries, "commit"),
-                (done.runs, "run"),
-                (done.snapshots, "snapshot"),
-                (done.parts, "part"),
-            )
-        )
-        click.echo(f"{table.name}: {counted}: {plural(len(done.findings), 'finding') if done.findings else 'sound'}")
+        counts = ((done.entries, "commit"), (done.runs, "run"), (done.snapshots, "snapshot"), (done.parts, "part"))
+        findings += _verified(table.name, counts, done.findings)
+    for name in (name for name in published if not tables or name in tables):
+        with Progress(f"verifying {name}") as shown:
+            whole = verify_artifacts(store, name, published[name], contents=not quick, progress=shown.update)
+        findings += _verified(name, ((whole.artifacts, "artifact"), (whole.parts, "part")), whole.findings)
+    for name in () if tables else store.environments():
+        log = verify_environment(store, name)
+        findings += _verified(f"environment {name}", ((log.versions, "version"),), log.findings)
     if not tables and (left := list(unnamed(store))):
         paths = [str(path) for path in left[:UNNAMED_SHOWN]] + (["…"] if len(left) > UNNAMED_SHOWN else [])
         click.echo(f"{plural(len(left), 'file')} that nothing names, of work killed or under way: {', '.join(paths)}")
     if findings:
         click.echo(rendered(findings, lambda _: None), nl=False, color=True)
     return exit_code(findings)
+
+
+def _verified(name: str, counts: Iterable[tuple[int, str]], findings: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
+    counted = ", ".join(plural(number, noun) for number, noun in counts)
+    click.echo(f"{name}: {counted}: {plural(len(findings), 'finding') if findings else 'sound'}")
+    return findings

@@ -124,6 +124,47 @@ def test_verify_names_what_is_damaged(shop):
     assert shop("store", "read", "gdp").code == 4
 
 
+def test_verify_reads_what_models_have_published(shop):
+    shop.write("strata.toml", '[project]\nname = "p"\n')
+    shop.write("a.csv", "x\n1\n2\n")
+    source = 'source a(csv: "a.csv") { columns: { x: int64 nonnull } }\n'
+    shop.write("models/m.strata", source + "model m { from a }\nmodel n { from m }\n")
+    assert shop("apply").code == 0
+    shop.write("a.csv", "x\n1\n3\n")
+    assert shop("apply").code == 0
+    ran = shop("store", "verify")
+    assert (ran.code, ran.out) == (
+        0,
+        "m: 2 artifacts, 2 parts: sound\nn: 2 artifacts, 2 parts: sound\nenvironment prod: 2 versions: sound\n",
+    )
+    parts = sorted((shop.root / ".strata/store/tables/m").glob("data/artifacts/*/part-*"))
+    parts[0].write_bytes(bytes(reversed(parts[0].read_bytes())))
+    parts[1].unlink()
+    ran = shop("store", "verify")
+    assert ran.code == 4
+    assert "m: 2 artifacts, 2 parts: 2 findings\nn: 2 artifacts, 2 parts: sound\n" in ran.out
+    assert ran.out.count("= help: apply m again with --force") == 2
+    assert shop("store", "verify", "n").out == "n: 2 artifacts, 2 parts: sound\n"
+    ran = shop("store", "verify", "m", "--quick")  # the same size: only its bytes tell
+    assert (ran.code, ran.out.splitlines()[0]) == (4, "m: 2 artifacts, 2 parts: 1 finding")
+
+
+def test_verify_names_what_is_live_and_gone(shop):
+    shop.write("strata.toml", '[project]\nname = "p"\n')
+    shop.write("a.csv", "x\n1\n")
+    source = 'source a(csv: "a.csv") { columns: { x: int64 nonnull } }\n'
+    shop.write("models/m.strata", source + "model m { from a }\nmodel n { from m }\n")
+    assert shop("apply").code == 0
+    (manifest,) = (shop.root / ".strata/store/tables/m").glob("data/artifacts/*/_manifest.json")
+    (other,) = (shop.root / ".strata/store/tables/n").glob("data/artifacts/*/_manifest.json")
+    other.write_text("{")
+    manifest.unlink()
+    ran = shop("store", "verify")
+    assert ran.code == 4
+    assert "m: 0 artifacts, 0 parts: sound\nn: 0 artifacts, 0 parts: 1 finding\n" in ran.out
+    assert "environment prod: 1 version: 2 findings\n" in ran.out
+
+
 @pytest.mark.parametrize(
     ("clause", "shown"),
     [
@@ -201,7 +242,11 @@ def test_a_project_whose_store_is_in_a_bucket(shop, tmp_path, monkeypatch):
     assert "3 rows landed as r1, commit 2" in shop("store", "land", "gdp", "vintages.csv", "--run-id", "r1").out
     assert "17101.3" in shop("store", "read", "gdp", "--available-as-of", "2014-06-01").out
     assert "holds 3 rows, commit 3" in shop("store", "fold").out
-    assert shop("store", "verify").out == "gdp: 3 commits, 1 run, 1 snapshot, 2 parts: sound\n"
+    assert shop("store", "verify").out == (
+        "gdp: 3 commits, 1 run, 1 snapshot, 2 parts: sound\n"
+        "paid: 2 artifacts, 2 parts: sound\ntotals: 2 artifacts, 2 parts: sound\n"
+        "environment prod: 3 versions: sound\n"
+    )
     assert not (shop.root / ".strata").exists()
     other = shop("store", "read", "gdp", "--store", url.replace("/prod", "/none"))
     assert (other.code, "there is no store at" in other.err) == (2, True)
