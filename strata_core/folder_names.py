@@ -1,4 +1,5 @@
-"""What a model or an environment may be called: its name is the name of a folder, on every operating system."""
+"""What a model or an environment may be called: its name is the name of a folder, on every operating system. And what
+names a place in a bucket, and where the bucket is asked for."""
 
 from __future__ import annotations
 
@@ -29,3 +30,34 @@ def names_a_bucket(url: str) -> bool:
     [True, True, False, False]
     """
     return _BUCKET.fullmatch(url) is not None and not {".", ".."} & set(url.split("/"))
+
+
+_ENDPOINT = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[([0-9A-Fa-f:.]+)\])(?::([0-9]{1,5}))?(/[A-Za-z0-9_.~-]+)*/?")
+
+
+def names_an_endpoint(url: str) -> bool:
+    """Whether `url` is one that requests can be sent to: without keys, a query or signs that no URL has.
+
+    >>> [names_an_endpoint(url) for url in ("http://[::1]:9000", "https://s3.example.com/", "http://[::1", "h:9000")]
+    [True, True, False, False]
+    """
+    found = _ENDPOINT.fullmatch(url)
+    return found is not None and int(found[2] or 0) < 65_536 and (found[1] is None or _is_address(found[1]))
+
+
+def _is_address(text: str) -> bool:
+    from ipaddress import AddressValueError, IPv6Address
+
+    try:
+        return bool(IPv6Address(text).packed)
+    except AddressValueError:
+        return False
+
+
+def leads_elsewhere(path: str) -> bool:
+    """Whether `path` begins as a URL does, with a scheme and a colon (`s3:/lake`): no folder is meant by it.
+
+    >>> [leads_elsewhere(path) for path in ("s3://lake", "s3:/lake", "data/a:b", "C:/data")]
+    [True, True, False, False]
+    """
+    return "://" in path or re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", path) is not None

@@ -20,14 +20,16 @@ def end_with(answer: Callable[[], int], name: str, interrupted: str) -> NoReturn
     except KeyboardInterrupt:
         print(interrupted, file=sys.stderr)
         code = INTERRUPTED
-    except Exception as error:  # the last line of defence: a fault of ours is told without a traceback
+    except SystemExit:
+        raise
+    except BaseException as error:  # the last line of defence: a panic of a library in Rust is no `Exception`
         code = _own_fault(name, error)
     # What is left goes with the process: to search it for garbage first takes a quarter of a `check` of many models.
     gc.freeze()
     sys.exit(code)
 
 
-def _own_fault(name: str, error: Exception) -> int:
+def _own_fault(name: str, error: BaseException) -> int:
     import tempfile
     import traceback
 

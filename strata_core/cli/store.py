@@ -314,7 +314,7 @@ def pin(store: Store, name: str, tables: tuple[str, ...], as_of: str | None) -> 
 @on_store()
 @click.option("--quick", is_flag=True, help="Look at presence and size of parts, and do not read them.")
 def verify(store: Store, tables: tuple[str, ...], quick: bool) -> int:
-    """Check TABLES: the log, manifests and parts of those with three clocks, the artifacts of models and guarded tables.
+    """Check TABLES: the log and parts of those with three clocks, the artifacts of models and of guarded tables.
 
     Without TABLES all of them, the logs of environments, and files that nothing names are looked at.
     """

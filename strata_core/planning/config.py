@@ -13,7 +13,7 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, Span, StrataError
 from ..diagnostics.suggest import did_you_mean
-from ..folder_names import NAME_RULE, names_a_bucket, names_a_folder
+from ..folder_names import NAME_RULE, leads_elsewhere, names_a_bucket, names_a_folder, names_an_endpoint
 from ..frozen import dataclass, field
 from .lints import LINTS, SEVERITIES
 
@@ -114,13 +114,13 @@ def _is_text(value: object) -> bool:
 
 
 _TEXT: tuple[Check, str] = (lambda v: _is_text(v), 'a text such as "x"')
-_FOLDER: tuple[Check, str] = (lambda v: _is_text(v) and "://" not in v, 'a folder such as ".strata/store"')
+_FOLDER: tuple[Check, str] = (lambda v: _is_text(v) and not leads_elsewhere(v), 'a folder such as ".strata/store"')
 _ROOT: tuple[Check, str] = (
-    lambda v: _is_text(v) and ("://" not in v or names_a_bucket(v)),
+    lambda v: _is_text(v) and (not leads_elsewhere(v) or names_a_bucket(v)),
     'a folder such as ".strata/store", or "s3://bucket/prefix"',
 )
 _ENDPOINT: tuple[Check, str] = (
-    lambda v: _is_text(v) and re.fullmatch(r"https?://[^\s/@?#]+/?", v) is not None,
+    lambda v: _is_text(v) and names_an_endpoint(v),
     'a URL such as "https://s3.example.com", without keys: these stand in the environment',
 )
 _SIZE: tuple[Check, str] = (lambda v: _is_text(v) and SIZE.fullmatch(v) is not None, 'a size such as "4GB" or "512MiB"')

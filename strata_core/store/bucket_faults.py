@@ -7,6 +7,7 @@ provider's own code (`NoSuchBucket`, `AccessDenied`) and the status are taken fr
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import PurePath
 from types import MappingProxyType
 
@@ -80,6 +81,26 @@ def not_installed() -> StrataError:
     """E092: the library of buckets is missing."""
     message = "a store in a bucket needs the package obstore, which is not installed"
     return StrataError(Diagnostic("E092", message, fix="pip install 'strata-tables[object-store]'"))
+
+
+def no_endpoint(name: str) -> StrataError:
+    """E092: what `name` says is no URL that requests can be sent to. It is not shown: it may hold keys."""
+    fix = 'it takes a URL such as "https://s3.example.com" or "http://127.0.0.1:9000"'
+    return StrataError(Diagnostic("E092", f"{name} is no URL that a bucket can be asked for at", fix=fix))
+
+
+def unsendable(name: str) -> StrataError:
+    """E092: what `name` says has a sign that no request can carry."""
+    message = f"{name} has a line break in it, or another sign that no request can carry"
+    fix = f'set it without: `{name}="$(cat FILE)"` leaves out the line break at the end of a file'
+    return StrataError(Diagnostic("E092", message, fix=fix))
+
+
+def not_taken(names: Iterable[str]) -> StrataError:
+    """E092: one of the variables `names` has a value that the library of buckets does not take."""
+    told = ", ".join(names)
+    message = f"the environment says of buckets what is not understood, in one of {told}"
+    return StrataError(Diagnostic("E092", message, fix="unset those that you do not need"))
 
 
 def _told(cause: Exception, place: str) -> tuple[str, str]:

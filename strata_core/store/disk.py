@@ -14,31 +14,34 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
+from ..caches import cache_directory
 from ..diagnostics import Diagnostic, StrataError
 
 _TEMPORARY = ".tmp-"
 """Prefix of files that are being written; a killed writer leaves them and readers pass them by."""
 
 _REMEDIES = {
-    errno.ENOSPC: "free space on that disk, or set [store] root to another one, then run again",
-    errno.EDQUOT: "raise the quota or free space, or set [store] root elsewhere, then run again",
-    errno.EACCES: "give this user read and write permission on the path, or set [store] root elsewhere",
+    errno.ENOSPC: "free space on that disk, or set {place} to another one, then run again",
+    errno.EDQUOT: "raise the quota or free space, or set {place} elsewhere, then run again",
+    errno.EACCES: "give this user read and write permission on the path, or set {place} elsewhere",
     errno.EPERM: "use a filesystem that allows hard links and renames, and give this user permission on the path",
     errno.EOPNOTSUPP: "use a filesystem that allows hard links and renames",
-    errno.EROFS: "the filesystem is mounted read-only: mount it writable, or set [store] root elsewhere",
-    errno.ENOTDIR: "a file stands where a folder is needed: move it away, or set [store] root elsewhere",
-    errno.EEXIST: "a file stands where a folder is needed: move it away, or set [store] root elsewhere",
+    errno.EROFS: "the filesystem is mounted read-only: mount it writable, or set {place} elsewhere",
+    errno.ENOTDIR: "a file stands where a folder is needed: move it away, or set {place} elsewhere",
+    errno.EEXIST: "a file stands where a folder is needed: move it away, or set {place} elsewhere",
     errno.ENOENT: "restore the missing file or folder, or run the apply again",
-    errno.ENAMETOOLONG: "use a shorter [store] root or shorter names",
+    errno.ENAMETOOLONG: "use a shorter {place} or shorter names",
     errno.EIO: "the disk reported a fault: check it before you go on",
     errno.EMFILE: "raise the limit on open files (ulimit -n)",
 }
+"""What to do; `{place}` is what says where the path lies."""
 
 
 def unusable(path: PurePath, doing: str, cause: OSError) -> StrataError:
     """E092: `doing` ("write the part") failed at `path` because of `cause`."""
     reason = cause.strerror or str(cause)
     fix = _REMEDIES.get(cause.errno or 0, "check the disk and the permissions of that path, then run again")
+    fix = fix.format(place="STRATA_CACHE_DIR" if cache_directory() in (path, *path.parents) else "[store] root")
     return StrataError(Diagnostic("E092", f"cannot {doing} {path}: {reason}", fix=fix))
 
 

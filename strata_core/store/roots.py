@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from ..caches import cache_directory
 from ..diagnostics import Diagnostic, StrataError
 from ..digests import hexdigest
-from ..folder_names import names_a_bucket
+from ..folder_names import leads_elsewhere, names_a_bucket
 from .files import LOCAL, Files
 
 
@@ -28,7 +28,7 @@ def is_url(root: str | PurePath) -> bool:
     >>> is_url("s3://lake/strata"), is_url(".strata/store")
     (True, False)
     """
-    return "://" in str(root)
+    return leads_elsewhere(str(root))
 
 
 def place(root: str | PurePath, endpoint: str | None = None, region: str | None = None) -> Place:
@@ -38,7 +38,7 @@ def place(root: str | PurePath, endpoint: str | None = None, region: str | None 
         return Place(folder, LOCAL, folder / "staging")
     text = str(root)
     if not names_a_bucket(text):
-        shown = text.partition("://")[0]
+        shown = text.partition(":")[0]
         message = f"a URL of {shown}:// names no store here" if shown != "s3" else "that URL names no bucket"
         fix = "write s3://bucket/prefix; keys and endpoint stand in the environment"
         raise StrataError(Diagnostic("E092", message, fix=fix))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+from strata_core.cli.ending import end_with
 
 NO_STORE = (
     "error[E095]: nothing was published yet: there is no store at `.strata/store`\n  = help: run `strata apply`\n\n"
@@ -117,3 +121,28 @@ def test_a_model_that_a_pipeline_names_in_vain_is_a_finding_in_its_text(cli):
     ran = cli("check")
     assert ran.code == 1
     assert "error[E027]: no model `pid`" in ran.out
+
+
+class Panic(BaseException):
+    """As a library in Rust ends: no `Exception`."""
+
+
+@pytest.mark.parametrize("fault", [ValueError("odd"), Panic("odd")])
+def test_a_fault_of_ours_is_told_without_a_traceback(fault, capsys):
+    def answer():
+        raise fault
+
+    with pytest.raises(SystemExit) as ended:
+        end_with(answer, "strata", "interrupted")
+    assert ended.value.code == 4
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == f"strata failed: {type(fault).__name__}: odd"
+    log = Path(second.removeprefix("This is a fault of Strata, not of your project; the details are in "))
+    assert "Traceback" in log.read_text()
+    log.unlink()
+
+
+def test_an_exit_keeps_its_code():
+    with pytest.raises(SystemExit) as ended:
+        end_with(lambda: (_ for _ in ()).throw(SystemExit(7)), "strata", "interrupted")
+    assert ended.value.code == 7

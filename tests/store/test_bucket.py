@@ -154,7 +154,7 @@ def test_a_bucket_that_is_not_there_is_told_wherever_it_is_used(url: str, rows: 
 
 
 @pytest.mark.parametrize(
-    "root", ["gs://lake/x", "s3://", "s3://Lake", "s3://lake/../x", "s3://lake/a?b", "s3://u:secret@l"]
+    "root", ["gs://lake/x", "s3://", "s3://Lake", "s3://lake/../x", "s3://lake/a?b", "s3://u:secret@l", "s3:/lake/x"]
 )
 def test_a_url_that_names_no_store(root: str) -> None:
     found = refusal(lambda: Store.at(root))
@@ -224,6 +224,84 @@ def test_an_endpoint_that_does_not_answer(url: str, monkeypatch: pytest.MonkeyPa
     found = refusal(lambda: Store.at(url).environments())
     assert found.message == f"cannot list {url}/environments: no answer from http://127.0.0.1:9"
     assert found.fix == "check [store] endpoint (or AWS_ENDPOINT_URL) and the network"
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "not a url",
+        "127.0.0.1:9000",
+        "http://",
+        "ftp://secret@s3",
+        "http://[::1",
+        "http://[1]:9000",
+        "http://h:65536",
+        "http://secret:p@h h",
+        "http://h/?secret=1",
+        "http://hölle",
+    ],
+)
+@pytest.mark.parametrize("name", ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT", "[store] endpoint"])
+def test_an_endpoint_that_no_request_can_be_sent_to(
+    url: str, endpoint: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = endpoint if name.startswith("[") else None
+    if given is None:
+        monkeypatch.delenv("AWS_ENDPOINT_URL")
+        monkeypatch.setenv(name, endpoint)
+    found = refusal(lambda: Store.at(url, endpoint=given))
+    assert (found.code, found.message) == ("E092", f"{name} is no URL that a bucket can be asked for at")
+    assert found.fix == 'it takes a URL such as "https://s3.example.com" or "http://127.0.0.1:9000"'
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION"],
+)
+def test_a_line_break_behind_a_key(url: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "secret\n")
+    found = refusal(lambda: Store.at(url))
+    assert (found.code, found.message) == (
+        "E092",
+        f"{name} has a line break in it, or another sign that no request can carry",
+    )
+    assert found.fix == f'set it without: `{name}="$(cat FILE)"` leaves out the line break at the end of a file'
+
+
+def test_what_the_library_does_not_take_is_named_and_not_shown(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("AWS_CA")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CHECKSUM_ALGORITHM", "secret")
+    found = refusal(lambda: Store.at(url))
+    told = "the environment says of buckets what is not understood, in one of AWS_CHECKSUM_ALGORITHM"
+    assert (found.code, found.message, found.fix) == ("E092", told, "unset those that you do not need")
+
+
+@pytest.mark.parametrize("said", ["disabled", "dynamo:commits"])
+def test_commits_are_conditional_whatever_the_environment_says(
+    url: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_CONDITIONAL_PUT", said)
+    store = Store.open(url)
+    assert [store.files.create(store.root / "x", content) for content in (b"1", b"2")] == [True, False]
+    assert store.files.read(store.root / "x") == b"1"
+
+
+def test_a_cache_folder_that_cannot_be_is_told_as_what_it_is(
+    url: str, rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    artifact = rows.adopt(Store.open(url), "orders", 1)
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("STRATA_CACHE_DIR", str(tmp_path / "file"))
+    again = Store.open(url)
+    found = again.find("orders", artifact.address)
+    assert found is not None
+    for call in (lambda: list(found.paths), lambda: rows.stage(again, "orders", 1)):
+        told = refusal(call)
+        assert (told.code, told.fix) == (
+            "E092",
+            "a file stands where a folder is needed: move it away, or set STRATA_CACHE_DIR elsewhere",
+        )
 
 
 def test_no_library_of_buckets(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
