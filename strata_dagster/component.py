@@ -76,7 +76,7 @@ def _project_folder(context: ResolutionContext, value: str) -> str:
 @scaffold_with(StrataProjectScaffolder)
 @dataclass
 class StrataProjectComponent(StateBackedComponent, Resolvable):
-    """The models of a Strata project as assets, and the files that they read.
+    """The models of a Strata project as assets, the files that they read and, with `contracts`, its data products.
 
     Its state is the compiled manifest: `dg utils refresh-defs-state` makes it, `dagster dev` and `dg` at each load.
 
@@ -106,6 +106,9 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
         OpSpec | None, Resolver.default(description="Name, tags and pool of the op.", examples=[{"name": "transform"}])
     ] = None
     op_per_model: Annotated[bool, Resolver.default(description="An op of each model, for runs in parallel.")] = False
+    contracts: Annotated[
+        bool, Resolver.default(description="The project's data products as assets, and the sensor that renews them.")
+    ] = False
     on_error: Annotated[
         OnError,
         Resolver.default(description="`fail`: a project with errors does not load; `check`: its checks fail."),
@@ -119,7 +122,7 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
     translation: Translation = field(default=None)
 
     def __post_init__(self) -> None:
-        for name in ("op_per_model", "prepare_if_dev"):  # what a template gives is of no certain type
+        for name in ("op_per_model", "contracts", "prepare_if_dev"):  # what a template gives is of no certain type
             if not isinstance(value := getattr(self, name), bool):
                 raise DagsterInvalidDefinitionError(f"{name} is `true` or `false`, not `{value}`")
 
@@ -138,7 +141,8 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
         StrataProject(self.project, self.on_error).compile(state_path)
 
     def build_defs_from_state(self, context: ComponentLoadContext, state_path: Path | None) -> Definitions:
-        """The models and their sources; raises `DagsterInvalidDefinitionError` as `StrataProject` does."""
+        """The models, their sources, and data products where they are asked for; raises
+        `DagsterInvalidDefinitionError` as `StrataProject` does."""
         project = StrataProject(context.path / self.project, self.on_error, state_path)
         if not project.is_compiled:
             get_dagster_logger().warning(UNPREPARED, project.root)
@@ -156,7 +160,17 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
         else:
             made = [strata_assets(**options, op_per_model=False)(models)]
         sources = observable_sources(project=project, name=f"{name}_sources", translator=translator)
-        return Definitions(assets=[*made, *with_resources(sources, {"strata": resource})])
+        assets = [*made, *with_resources(sources, {"strata": resource})]
+        if not self.contracts:
+            return Definitions(assets=assets)
+        from .contract_assets import strata_contract_assets  # these bring the contract engine along
+        from .contract_sensor import strata_contract_sensor
+
+        products = strata_contract_assets(
+            project=project, assets=assets, environment=self.environment, name=f"{name}_contracts"
+        )
+        sensor = strata_contract_sensor(products, name=f"{name}_contracts")
+        return Definitions(assets=[*assets, *products], sensors=[sensor])
 
 
 class _Translated(DagsterStrataTranslator):

@@ -13,6 +13,8 @@ from pydantic import ValidationError
 
 from strata_dagster import StrataProjectComponent
 
+from .test_contract_sensor import contract
+
 
 @pytest.fixture
 def sandbox(monkeypatch) -> Iterator[object]:
@@ -99,6 +101,22 @@ def test_translation_changes_keys_for_readers_too(shop, sandbox) -> None:
     assert job.execute_in_process(instance=shop.instance).success
 
 
+def test_data_products_and_their_sensor_come_along_where_they_are_asked_for(shop, sandbox) -> None:
+    shop.write("contracts/sales/paid/contract.yaml", contract("paid", "paid"))
+    without = loaded(sandbox, shop.root)
+    assert [k for k in keys(without) if k.startswith("contract/")] == []
+    assert list(without.sensors or ()) == []
+    defs = loaded(sandbox, shop.root, contracts=True, environment="dev", op={"name": "transform"})
+    spec = next(s for s in defs.resolve_all_asset_specs() if s.key == dg.AssetKey(["contract", "sales", "paid"]))
+    assert [d.asset_key for d in spec.deps] == [dg.AssetKey("paid")]
+    assert defs.resolve_implicit_global_asset_job_def().execute_in_process(instance=shop.instance).success
+    made = shop.instance.get_latest_materialization_event(spec.key).asset_materialization
+    assert made.metadata["state"].value.startswith("not promoted; as a draft it would be")
+    with dg.build_sensor_context(instance=shop.instance, repository_def=defs.get_repository_def()) as context:
+        asked = defs.get_sensor_def("transform_contracts").evaluate_tick(context)
+    assert asked.run_requests == [], "what the run renewed is that of the component's environment"
+
+
 @pytest.mark.parametrize(
     ("attributes", "told"),
     [
@@ -106,6 +124,7 @@ def test_translation_changes_keys_for_readers_too(shop, sandbox) -> None:
         ({"select": "payed"}, "did you mean `paid`"),
         ({"on_error": "ignore"}, "on_error"),
         ({"op_per_model": "perhaps"}, "op_per_model"),
+        ({"contracts": "perhaps"}, "contracts"),
     ],
 )
 def test_what_the_yaml_says_wrongly_is_told(shop, sandbox, attributes, told) -> None:
