@@ -102,7 +102,8 @@ class Periods:
         >>> hourly.key(hourly.at(datetime(2013, 1, 5, 14, 30)))
         '2013-01-05-14:00'
         """
-        return period.start.strftime("%Y-%m-%d-%H:%M" if self.length is Every.HOUR else "%Y-%m-%d")
+        day = period.start.date().isoformat()
+        return f"{day}-{period.start:%H:%M}" if self.length is Every.HOUR else day
 
     def read(self, key: str) -> Period:
         """The period that `key` names; raises `ValueError`, whose text says what would be accepted.

@@ -11,7 +11,7 @@ from datetime import datetime
 from ..diagnostics import Diagnostic, Report, Span
 from ..language import ast
 from ..language.names import spelled
-from ..periods import Every, Periods
+from ..periods import LAST, Every, Periods, instant_of
 from ..relation.nodes import Relation
 from ..types import Date, Timestamp
 from .compiled import Incremental
@@ -102,12 +102,11 @@ def _every(entry: ast.Entry, dates: bool) -> Every:
 
 def _instant(entry: ast.Entry, every: Every) -> datetime:
     text = _text(entry)
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is not None:
+    at = instant_of(text, short=every is Every.MONTH)
+    if at is None:
         raise _UnfitError(entry, f"`{text}` is no day or time of day without a zone", 'write `"2024-01-31"`')
+    if at > LAST or (at == LAST and entry.key.text == START):
+        raise _UnfitError(entry, f"no partition begins after {LAST.year - 1}", f"`{END}` may be left out")
     if (begins := every.floor(at)) != at:
         fix = f'write `"{_iso(begins)}"`'
         raise _UnfitError(entry, f"no {every} begins at `{text}`", fix)
@@ -116,10 +115,12 @@ def _instant(entry: ast.Entry, every: Every) -> datetime:
 
 def _text(entry: ast.Entry) -> str:
     match entry.value:
-        case ast.Name(text=text) | ast.Literal(value=str() as text):
+        case ast.Name(text=text):
             return text
-        case _:
-            return ""
+        case ast.Literal(value=value):
+            return str(value)
+        case ast.Duration(seconds=seconds):
+            return f"{seconds}s"
 
 
 def _iso(at: datetime) -> str:

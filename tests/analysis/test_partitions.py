@@ -32,6 +32,10 @@ def compiled(body: str):
             f'from s partition_by: [day] {START} partition_every: "week" partition_end: "2024-02-05"',
             ("day", "week", "2024-01-01", "2024-02-05", True),
         ),
+        (
+            'from s partition_by: [day] partition_start: "2024-01" partition_every: month partition_end: "2024-03"',
+            ("day", "month", "2024-01-01", "2024-03-01", True),
+        ),
         ("from s partition_by: [day]", None),
     ],
 )
@@ -39,6 +43,12 @@ def test_the_partitions_of_a_model(body, periods) -> None:
     project = compiled(body)
     assert project.errors == ()
     assert project.models["m"].periods == (None if periods is None else Periods(*periods))
+
+
+def test_keys_of_early_years_are_read_as_they_are_written() -> None:
+    for every, key in (("day", "0900-01-01"), ("hour", "0900-01-01-05:00")):
+        periods = Periods("at", every, "0900-01-01", None, every == "day")
+        assert periods.key(periods.read(key)) == key
 
 
 @pytest.mark.parametrize(
@@ -106,8 +116,23 @@ def test_the_partitions_of_a_model(body, periods) -> None:
         ),
         (
             "from s partition_by: [day] partition_start: 2024",
-            "`` is no day or time of day without a zone",
+            "`2024` is no day or time of day without a zone",
             'write `"2024-01-31"`',
+        ),
+        (
+            'from s partition_by: [day] partition_start: "2024-W05-1"',
+            "`2024-W05-1` is no day or time of day without a zone",
+            'write `"2024-01-31"`',
+        ),
+        (
+            'from s partition_by: [day] partition_start: "9999-01-01"',
+            "no partition begins after 9998",
+            "`partition_end` may be left out",
+        ),
+        (
+            'from s partition_by: [day] partition_start: "2024-01-01" partition_end: "9999-12-31"',
+            "no partition begins after 9998",
+            "`partition_end` may be left out",
         ),
     ],
 )
