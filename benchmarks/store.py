@@ -114,9 +114,9 @@ def land_iceberg() -> float:
         return (cpu() - started) / (len(given) - 1) * 1e3
 
 
-def process(name: str, python: str) -> float:
+def process(name: str, python: str, *arguments: str) -> float:
     """What a measurement gives in a process of its own."""
-    ran = subprocess.run([python, __file__, "--one", name], capture_output=True, text=True, check=False)
+    ran = subprocess.run([python, __file__, "--one", name, *arguments], capture_output=True, text=True, check=False)
     if ran.returncode:
         raise RuntimeError(ran.stderr[-2000:])
     return float(json.loads(ran.stdout))
@@ -333,6 +333,71 @@ def vintages() -> None:
         row("landing a day of 1,000 vintages over 1,000 stored days, against over 100", pairs, "ms", "≤ 1.3")
 
 
+def fold_memory(root: str, keys: str) -> float:
+    """MiB at the peak of a fold of one more run of 100,000 rows, over what the process held before."""
+    from strata_core.store import Store
+
+    table = Store.open(Path(root)).table("t")
+    table.land(batch(np.random.default_rng(time.time_ns()), 100_000, int(keys)))
+    held = _kilobytes("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
+    table.fold()
+    return (_kilobytes("VmHWM") - held) / 1024
+
+
+def _kilobytes(name: str) -> int:
+    (line,) = (text for text in Path("/proc/self/status").read_text().splitlines() if text.startswith(name))
+    return int(line.split()[1])
+
+
+def folds() -> None:
+    """A run of 100,000 rows folded into five and ten million: memory, and CPU beside polars by hand."""
+    import polars as pl
+
+    from strata_core.store import Store
+
+    with folder() as root:
+        for millions in (5, 10):
+            store = Store.open(root / str(millions))
+            store.declare(KEYED)
+            rng = np.random.default_rng(0)
+            pieces = (batch(rng, 100_000, 1).set_column(0, "k", pa.array(_even(i))) for i in range(10 * millions))
+            schema = batch(rng, 1, 1).schema
+            store.table("t").land(
+                pa.RecordBatchReader.from_batches(schema, (b for t in pieces for b in t.to_batches()))
+            )
+            store.table("t").fold()
+        pairs = in_turn(
+            lambda: process("fold", sys.executable, str(root / "10"), "20000000"),
+            lambda: process("fold", sys.executable, str(root / "5"), "10000000"),
+            3,
+        )
+        row("memory of a fold of 100,000 rows into 10,000,000, against into 5,000,000", pairs, "MiB", "≤ 1.1")
+        table = Store.open(root / "5").table("t")
+        rng = np.random.default_rng(1)
+
+        def ours() -> float:
+            table.land(batch(rng, 100_000, 10_000_000))
+            return timed(table.fold)
+
+        def by_hand() -> float:
+            newest = max((root / "5/tables/t/data/snapshots").iterdir())
+            run = pl.from_arrow(batch(rng, 100_000, 10_000_000))
+
+            def fold() -> None:
+                stored = pl.read_parquet(newest / "part-*.parquet")
+                rows = pl.concat([stored, run], how="diagonal").unique("k", keep="last", maintain_order=True).sort("k")
+                rows.write_parquet(root / "by-hand.parquet", compression="zstd", compression_level=1)
+
+            return timed(fold)
+
+        row("fold of 100,000 rows into 5,000,000, against polars by hand", in_turn(ours, by_hand, 3), "ms", "≤ 1.2")
+
+
+def _even(piece: int) -> np.ndarray:
+    return np.arange(piece * 100_000, (piece + 1) * 100_000) * 2
+
+
 MEASURES = {
     "commits": commits,
     "bulk": bulk,
@@ -340,12 +405,13 @@ MEASURES = {
     "history": history,
     "frontier": frontier,
     "vintages": vintages,
+    "folds": folds,
 }
-ONES = {"strata": land_strata, "delta": land_delta, "iceberg": land_iceberg}
+ONES = {"strata": land_strata, "delta": land_delta, "iceberg": land_iceberg, "fold": fold_memory}
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(ONES[sys.argv[2]]()))
+        print(json.dumps(ONES[sys.argv[2]](*sys.argv[3:])))
     else:
         begun = time.time()
         for name in sys.argv[1:] or MEASURES:

@@ -7,7 +7,7 @@ days. A table without a key or valid time keeps its rows in the order in which t
 Of two folds at once one commits; the other publishes nothing and removes what it wrote. Landings do not disturb it:
 a run that is committed meanwhile is one that the snapshot omits.
 
-Memory: the sort columns of all rows, and the rows of the runs; the snapshot's rows are in order and stream.
+Memory: a few blocks. The snapshot's rows are in order and stream, those of the runs are sorted first (`merging`).
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-import numpy as np
-import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ... import instants
 from ...diagnostics import StrataError
 from .. import manifest
 from ..arrow_schema import fields_of
-from ..digest import BLOCK_ROWS
 from ..files import UnclearError
 from ..instant import Instant
 from ..log import LogConflictError
@@ -33,10 +31,10 @@ from ..writer import Layout, Written, write_parts
 from . import times
 from .declaration import INGESTED_AT, TableDeclaration
 from .entries import SnapshotCommit, TableEntry
-from .frontier import at_entry
+from .frontier import Frontier, at_entry
 from .history import History
-from .pieces import BOOKKEEPING_SCHEMA, Piece, pieces_of
-from .selection import one_of_each_instant
+from .merging import Order, merged, sorted_streams
+from .pieces import BOOKKEEPING_SCHEMA, Piece, ahead, pieces_of
 
 SNAPSHOT = "snapshot"
 """The manifest kind of a snapshot."""
@@ -67,10 +65,9 @@ def fold(history: History) -> Snapshot | None:
     folder = history.snapshot_folder(snapshot_id)
     schema = history.schema(head)
     kept = pa.schema([*schema, *BOOKKEEPING_SCHEMA])
-    pieces = pieces_of(history, frontier)
     try:
         history.files.prepare(folder)
-        rows = _rows(history, declared, pieces, schema, kept, head)
+        rows = _rows(history, declared, frontier, kept, head)
         written = write_parts(folder, kept, rows, layout(declared, schema), history.files, digested=False)
         history.files.put(folder / manifest.NAME, manifest.encode(_manifest(history, snapshot_id, written, head)))
         history.files.settle(folder)
@@ -106,21 +103,35 @@ def _commit(history: History, commit: SnapshotCommit, head: TableEntry) -> Table
 
 
 def _rows(
-    history: History,
-    declared: TableDeclaration,
-    pieces: Sequence[Piece],
-    schema: pa.Schema,
-    kept: pa.Schema,
-    head: TableEntry,
+    history: History, declared: TableDeclaration, frontier: Frontier, kept: pa.Schema, head: TableEntry
 ) -> Iterator[pa.RecordBatch]:
-    marks = one_of_each_instant(pieces, declared, schema)
-    marks = _young(history, declared, pieces, schema, marks, head)
-    by = sort_columns(declared, schema)
+    pieces = pieces_of(history, frontier)
+    by = sort_columns(declared, kept)
+
+    def batches(pieces: Sequence[Piece]) -> Iterator[pa.RecordBatch]:
+        return (batch for piece in ahead(pieces) for batch in piece.batches(kept.names, kept))
+
     if not by:
-        for piece, marked in _marked(pieces, marks):
-            yield from piece.batches(kept.names, schema, marked)
-        return
-    yield from _merged(pieces, marks, by, schema, kept)
+        return _young(history, declared, batches(pieces), head)
+    streams = []
+    if frontier.snapshot and _in_order(history, frontier.snapshot, by):
+        streams.append(batches([piece for piece in pieces if piece.origin is None]))
+        pieces = tuple(piece for piece in pieces if piece.origin is not None)
+    streams += sorted_streams(kept, batches(pieces), by)
+    keyed = bool(declared.primary_key)
+    latest = (declared.order_by,) if keyed and declared.order_by != INGESTED_AT else ()
+    return _young(history, declared, merged(kept, streams, Order(tuple(by), keyed, latest)), head)
+
+
+def _in_order(history: History, snapshot: int, by: Sequence[str]) -> bool:
+    """Whether a snapshot's rows are sorted by `by`, as they are unless it was folded under another declaration.
+
+    A column that came later is null in all of them.
+    """
+    then = history.entry(history.snapshot(snapshot).through)
+    schema = history.schema(then)
+    known = [name for name in by if name in schema.names]
+    return sort_columns(history.declared(then), schema)[: len(known)] == known
 
 
 def sort_columns(declared: TableDeclaration, schema: pa.Schema) -> list[str]:
@@ -130,91 +141,19 @@ def sort_columns(declared: TableDeclaration, schema: pa.Schema) -> list[str]:
     return [name for name in dict.fromkeys(by) if name in schema.names]
 
 
-def _marked(pieces: Sequence[Piece], marks: np.ndarray | None) -> Iterator[tuple[Piece, np.ndarray | None]]:
-    at = 0
-    for piece in pieces:
-        yield piece, None if marks is None else marks[at : at + piece.rows]
-        at += piece.rows
-
-
 def _young(
-    history: History,
-    declared: TableDeclaration,
-    pieces: Sequence[Piece],
-    schema: pa.Schema,
-    marks: np.ndarray | None,
-    head: TableEntry,
-) -> np.ndarray | None:
+    history: History, declared: TableDeclaration, rows: Iterator[pa.RecordBatch], head: TableEntry
+) -> Iterator[pa.RecordBatch]:
     """Leaves out what is past its age, where no later row could have lost against it: under the default order."""
     retain = declared.retain_rows
-    if retain is None or declared.order_by != INGESTED_AT or retain.column not in (*schema.names, INGESTED_AT):
-        return marks
-    since = max(history.clock(), head.at) - instants.duration(retain.age)
-    batches = [batch.column(0) for piece in pieces for batch in piece.batches([retain.column], schema)]
-    old = [times.before(column, since).to_numpy(zero_copy_only=False) for column in batches]
-    young = ~np.concatenate(old) if old else np.zeros(0, dtype=bool)
-    return young if marks is None else marks & young
-
-
-def _merged(
-    pieces: Sequence[Piece], marks: np.ndarray | None, by: Sequence[str], schema: pa.Schema, kept: pa.Schema
-) -> Iterator[pa.RecordBatch]:
-    """The rows in the order of `by`. Snapshot rows are in it already and stream; rows of runs are held."""
-    order = _order(pieces, marks, by, schema)
-    in_snapshot = _snapshot_rows(pieces, marks)
-    held = pa.Table.from_batches(
-        [
-            batch
-            for piece, marked in _marked(pieces, marks)
-            if piece.origin is not None
-            for batch in piece.batches(kept.names, schema, marked)
-        ],
-        kept,
-    )
-    of_snapshot = order < in_snapshot
-    streams = bool(np.all(np.diff(order[of_snapshot]) > 0))
-    snapshot = (
-        batch
-        for piece, marked in _marked(pieces, marks)
-        if piece.origin is None
-        for batch in piece.batches(kept.names, schema, marked)
-    )
-    if not streams:  # folded under another declaration
-        held = pa.concat_tables([pa.Table.from_batches(list(snapshot), kept), held])
-        yield from (_one(held.take(pa.array(order[i : i + BLOCK_ROWS]))) for i in range(0, len(order), BLOCK_ROWS))
+    if retain is None or declared.order_by != INGESTED_AT:
+        yield from rows
         return
-    waiting = kept.empty_table()
-    for start in range(0, len(order), BLOCK_ROWS):
-        block = order[start : start + BLOCK_ROWS]
-        from_snapshot = block < in_snapshot
-        count = int(from_snapshot.sum())
-        while waiting.num_rows < count:
-            waiting = pa.concat_tables([waiting, pa.Table.from_batches([next(snapshot)], kept)])
-        joined = pa.concat_tables([waiting.slice(0, count), held.take(pa.array(block[~from_snapshot] - in_snapshot))])
-        places = np.empty(len(block), dtype=np.int64)
-        places[from_snapshot] = np.arange(count)
-        places[~from_snapshot] = np.arange(count, len(block))
-        yield _one(joined.take(pa.array(places)))
-        waiting = waiting.slice(count)
-
-
-def _one(table: pa.Table) -> pa.RecordBatch:
-    return table.combine_chunks().to_batches()[0]
-
-
-def _snapshot_rows(pieces: Sequence[Piece], marks: np.ndarray | None) -> int:
-    rows = sum(piece.rows for piece in pieces if piece.origin is None)
-    return rows if marks is None else int(marks[:rows].sum())
-
-
-def _order(pieces: Sequence[Piece], marks: np.ndarray | None, by: Sequence[str], schema: pa.Schema) -> np.ndarray:
-    """The positions (among marked rows) in sorted order; rows that `by` does not tell apart stay as they came."""
-    batches = [b for piece, marked in _marked(pieces, marks) for b in piece.batches(by, schema, marked)]
-    if not batches:
-        return np.zeros(0, dtype=np.int64)
-    frame = pl.from_arrow(pa.Table.from_batches(batches))
-    assert isinstance(frame, pl.DataFrame)
-    return frame.select(pl.arg_sort_by(by, maintain_order=True)).to_series().to_numpy().astype(np.int64)
+    since = max(history.clock(), head.at) - instants.duration(retain.age)
+    for batch in rows:
+        if retain.column in batch.schema.names:
+            batch = batch.filter(pc.invert(times.before(batch.column(retain.column), since)))
+        yield batch
 
 
 def layout(declared: TableDeclaration, schema: pa.Schema) -> Layout:

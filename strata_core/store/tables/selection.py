@@ -44,15 +44,6 @@ def select(
     return last_of_each(pieces, declared, schema, key, available_as_of, vintage)
 
 
-def one_of_each_instant(pieces: Sequence[Piece], declared: TableDeclaration, schema: pa.Schema) -> np.ndarray | None:
-    """A mark for each row that a fold keeps: the latest of each key, and of each vintage (*vintage-dedup-key*)."""
-    if not declared.primary_key or not pieces:
-        return None
-    available = declared.available_column
-    key = (*declared.dedup_key, available) if available else declared.dedup_key
-    return last_of_each(pieces, declared, schema, key, None, "latest")
-
-
 def last_of_each(
     pieces: Sequence[Piece],
     declared: TableDeclaration,

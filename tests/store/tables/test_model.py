@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from strata_core.store.tables import StoreError, Table, Tables, folding
+from strata_core.store.tables import StoreError, Table, Tables, folding, merging
 from strata_core.store.tables.declaration import declaration
 
 from .memory import MemoryFiles
@@ -303,8 +303,11 @@ def in_nanoseconds(table: pa.Table) -> pa.Table:
 
 @pytest.fixture(autouse=True)
 def _small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Snapshots of vintages have row groups of two rows, so that landings skip some by footers and filters."""
+    """Snapshots of vintages have row groups of two rows, so that landings skip some by footers and filters; folds merge
+    stretches of two rows and more, and sort a dozen rows at once."""
     monkeypatch.setattr(folding, "GROUP_ROWS", 2)
+    monkeypatch.setattr(merging, "BATCH_ROWS", 2)
+    monkeypatch.setattr(merging, "CHUNK_BYTES", 1000)
 
 
 HISTORIES = int(os.environ.get("STRATA_HISTORIES", "2000"))
