@@ -8,6 +8,7 @@ from typing import Literal
 from ..frozen import dataclass
 from .concrete import PAREN, SEPARATORS, Comment, Leaf, Part, Tree, first_leaf, opened
 from .layout import SPACE, Doc, Fill, Group, IfBroken, Indent, Leading, Line, Trailing
+from .literal_tables import cells_of, widths_of
 from .scanner import CLOSING
 from .tables import load_tables
 
@@ -343,11 +344,8 @@ def _extern(tree: Tree) -> Doc:
 def _table(tree: Tree) -> Doc:
     """A table of literals: a line for each row, its columns below one another."""
     opening, *rows, closing = tree.parts
-    lines = [_texts(row) for row in rows if isinstance(row, Tree)]
-    widths: dict[int, int] = {}
-    for line in lines:
-        for column, text in enumerate(line or ()):
-            widths[column] = max(widths.get(column, 0), len(text) if "\n" not in text else 0)
+    lines = [cells_of(row) for row in rows if isinstance(row, Tree)]
+    widths = widths_of(lines)
     body: list[Doc] = []
     for row, line in zip(rows, lines, strict=True):
         assert isinstance(row, Tree)
@@ -365,40 +363,6 @@ def _aligned(row: Tree, texts: Sequence[str], widths: Mapping[int, int]) -> Doc:
     assert isinstance(last, Leaf)
     cells = "".join(f" {text.ljust(widths[column])} |" for column, text in enumerate(texts))
     return (*leading(first), f"|{cells}", *(Trailing(comment) for comment in last.trailing))
-
-
-def _texts(row: Tree) -> list[str] | None:
-    """The cells of a row as they are written; None where comments stand between them."""
-    leaves = [*_all_leaves(row)]
-    if any(leaf.leading for leaf in leaves[1:]) or any(leaf.trailing for leaf in leaves[:-1]):
-        return None
-    return [_cell(part) for part in row.parts if isinstance(part, Tree)]
-
-
-def _cell(part: Part) -> str:
-    """A cell without comments, on one line."""
-    if isinstance(part, Leaf):
-        return part.text
-    parts = [_cell(p) for p in part.parts]
-    match part.rule:
-        case "cells" | "record":
-            opening, *inside, closing = parts
-            return opening + ", ".join(text for text in inside if text != ",") + closing
-        case "member":
-            name, _, value = parts
-            return f"{name}: {value}"
-        case "moment":
-            return " ".join(filter(None, ("".join(parts[:5]), "".join(parts[5:]))))
-        case _:
-            return "".join(parts)
-
-
-def _all_leaves(part: Part) -> Iterable[Leaf]:
-    if isinstance(part, Leaf):
-        yield part
-    else:
-        for inner in part.parts:
-            yield from _all_leaves(inner)
 
 
 def _moment(tree: Tree) -> Doc:

@@ -82,14 +82,18 @@ def open_project(path: Path | None = None, *, project: Path | None = None) -> Pr
 def read_project(root: Path) -> Project:
     """The project of the `strata.toml` in `root`; raises `StrataError`. One of contracts alone has no model."""
     root = root.resolve()
-    config, files = read_config(root), DiskFiles(root)
-    if _has_contracts(root, config) and not any(files.modules(entry) for entry in config.models):
+    config = read_config(root)
+    if _has_contracts(root, config) and not _has_modules(root, config):
         return Project(root, config, ())
-    return project_of(root, config, files)
+    return project_of(root, config, DiskFiles(root))
 
 
 def _has_contracts(root: Path, config: ProjectConfig) -> bool:
     return any(next((root / folder).rglob("contract.yaml"), None) for folder in config.contracts)
+
+
+def _has_modules(root: Path, config: ProjectConfig) -> bool:
+    return any((root / entry).is_file() or module_paths(root / entry) for entry in config.models)
 
 
 class Files(Protocol):

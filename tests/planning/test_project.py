@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -117,3 +118,14 @@ def test_e002_a_pipe_is_no_module(tmp_path):
         open_project(project=tmp_path)
     (found,) = caught.value.diagnostics
     assert (found.code, found.message) == ("E002", "`models/endless.strata` is no regular file")
+
+
+def test_modules_beside_contracts_are_read_once(root, monkeypatch):
+    write(root, "strata.toml", "")
+    write(root, "models/a.strata")
+    write(root, "contracts/shop/orders/contract.yaml", "id: shop.orders\n")
+    read: list[str] = []
+    read_bytes = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path))
+    assert [f.path for f in open_project().files] == ["models/a.strata"]
+    assert read.count("a.strata") == 1
