@@ -21,8 +21,9 @@ demo: .venv/.installed-demo .dagster/dagster.yaml parsed ## real data through db
 	@$(BIN)/python -m strata_dagster.summary
 	@echo "Open the Dagster UI with: make ui"
 
+# Dagster warns at each start that `dg dev` is newer; that is a package more, of no use to the demo.
 ui: .venv/.installed-demo .dagster/dagster.yaml parsed ## the Dagster UI of the demo, on the loopback interface
-	@$(BIN)/dagster dev -w workspace.yaml
+	@PYTHONWARNINGS=ignore:Function $(BIN)/dagster dev -w workspace.yaml
 
 data: .venv/.installed-demo
 	@$(STAGE) "extract the flights data" data $(BIN)/python -m demo.fetch
@@ -58,6 +59,7 @@ clean: ## remove everything that the other commands made
 	@rm -rf .venv .dagster .strata .generated data logs dbt_project/target dbt_project/logs \
 		.mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache \
 		editors/vscode/node_modules editors/vscode/out editors/vscode/strata.vsix
+	@find . -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Strata needs Python 3.11, 3.12 or 3.13; none is on the PATH (make PYTHON=… names one)."; exit 2; }

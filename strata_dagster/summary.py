@@ -45,11 +45,11 @@ def latest_run(instance: DagsterInstance) -> Summary | None:
 
 
 def lines(summary: Summary) -> Iterator[str]:
-    """The summary as text: models with their rows, then assets, checks and time."""
-    models = [m for m in summary.materializations if "environment_version" in m.metadata]
+    """The summary as text: models and guarded tables with their rows, then assets, checks and time."""
+    published = [m for m in summary.materializations if "environment_version" in m.metadata]
     pins = {c.asset_key: c for c in summary.checks if c.check_name == WRITE_PIN}
-    width = max((len(m.asset_key.to_user_string()) for m in models), default=0)
-    for made in models:
+    width = max((len(m.asset_key.to_user_string()) for m in published), default=0)
+    for made in published:
         rows = made.metadata["dagster/row_count"].value
         how = "reused" if made.metadata["reused"].value else "computed"
         pin = pins.get(made.asset_key)
@@ -58,10 +58,16 @@ def lines(summary: Summary) -> Iterator[str]:
     for check in (c for c in summary.checks if not c.passed):
         yield f"  FAILED {check.check_name} of {check.asset_key.to_user_string()}: {check.description or ''}"
     passed = sum(c.passed for c in summary.checks)
-    others = len(summary.materializations) - len(models)
-    versions = {f"{m.metadata['environment'].value} version {m.metadata['environment_version'].value}" for m in models}
-    live = f", live as {', '.join(sorted(versions))}" if versions else ""
-    yield f"{_counted(len(models), 'Strata model')}{live}" + (f"; {_counted(others, 'other asset')}" if others else "")
+    guarded = sum("place" in m.metadata for m in published)  # where the rows of a table that others make were found
+    parts = [_counted(len(published) - guarded, "Strata model")]
+    parts += [_counted(guarded, "guarded table")] if guarded else []
+    newest: dict[str, int] = {}
+    for made in published:
+        name, number = str(made.metadata["environment"].value), int(str(made.metadata["environment_version"].value))
+        newest[name] = max(number, newest.get(name, 0))
+    live = f", live as {', '.join(f'{n} version {newest[n]}' for n in sorted(newest))}" if newest else ""
+    others = len(summary.materializations) - len(published)
+    yield f"{' and '.join(parts)}{live}" + (f"; {_counted(others, 'other asset')}" if others else "")
     state = "" if summary.succeeded else "the run FAILED; "
     yield f"{state}{passed} of {len(summary.checks)} checks passed; {summary.seconds:.1f} s"
 

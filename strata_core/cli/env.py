@@ -39,7 +39,7 @@ def list_environments(project: Project, format_: str) -> int:
         at = moment(version.at).strftime("%Y-%m-%d %H:%M:%S")
         click.echo(f"{name:<{width}}  {at}Z  version {version.number}, {plural(len(version.models), 'model')}")
     if not found:
-        click.echo("nothing was published yet: run `strata apply`")
+        click.echo("nothing is published: run `strata apply`")
     return CLEAN
 
 

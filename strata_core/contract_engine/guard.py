@@ -31,7 +31,7 @@ from ..planning.guarding import (
     stamps_of,
 )
 from ..planning.outline import outline
-from ..planning.project import Project, compile_, read_project
+from ..planning.project import Project, compile_, open_project
 from ..planning.reachable import ReachableTables
 from ..planning.workspace import make_engine
 from ..store.environments import EnvironmentVersion, Pointer
@@ -107,7 +107,7 @@ class Verdict:
 def open_guard(root: Path, environment: str, now: datetime | None = None) -> Guard:
     """The guard of the project in `root`. Raises `StrataError` E073, E092 where project or store cannot be used."""
     setting = open_setting(root)
-    project = read_project(setting.root)
+    project = open_project(project=setting.root)
     store = project.store.opened()
     store.sweep_staging()
     base = store.environment(environment).head()

@@ -197,13 +197,14 @@ def _parse(file: SourceText) -> tuple[Module, tuple[Diagnostic, ...]]:
 
 
 def _folder(folder: Path) -> Project:
-    """A folder without `strata.toml`; E073 where it holds no module."""
+    """A folder without `strata.toml`; E073 where it holds no module and no contract."""
     root = folder.resolve()
     files = tuple(_read(root, path) for path in module_paths(root))
-    if not files:
+    config = ProjectConfig(name=root.name or "strata", models=(".",))
+    if not files and not _has_contracts(root, config):
         message = f"`{folder}` holds no `{CONFIG_NAME}` and no `{SUFFIX}` file"
         raise StrataError(Diagnostic("E073", message, fix="run inside a project, or give `--project DIR` or a file"))
-    return Project(root, ProjectConfig(name=root.name or "strata", models=(".",)), files)
+    return Project(root, config, files)
 
 
 def _single(file: Path) -> Project:

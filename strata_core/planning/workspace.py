@@ -17,7 +17,7 @@ from .clocked_tables import unbounded_reads
 from .consumers import Breaks, breaking_changes, judged
 from .fingerprints import kept_fingerprints
 from .lints import ruled_of_plan
-from .plan import ByPeriods, Plan, as_whole, make_plan
+from .plan import ByPeriods, Plan, ancestors, as_whole, make_plan
 from .project import Project, compile_
 from .provenance import applied
 from .sources import ResolvedSource, resolve_all
@@ -55,10 +55,10 @@ class Workspace:
         asked: Asked | None = None,
     ) -> Plan:
         """The plan against the environment as it is now, with what it would break of other projects that share the
-        store; parameters as `plan.make_plan`. Without a selection it is for the models of the environment's pipelines,
-        or for all where none names any, and takes back what is no model any more; a selection does so with `take_back`.
-        `approvals` gives what owners approved, and is asked where something would break. With `asked` it is for these
-        partitions of time of the selected models, or of all that have them.
+        store; parameters as `plan.make_plan`. Without a selection it is for the models of the environment's pipelines
+        and what they read, or for all where none names any, and takes back what is no model any more; a selection does
+        so with `take_back`. `approvals` gives what owners approved, and is asked where something would break. With
+        `asked` it is for these partitions of time of the selected models, or of all that have them.
 
         Raises `StrataError` E094 or E092 where the catalog cannot be read, E027 and E037 where there is no such model
         or partition.
@@ -124,11 +124,11 @@ class Workspace:
 
 
 def models_in(compiled: CompiledProject, environment: str) -> tuple[str, ...] | None:
-    """The models that the pipelines of `environment` name; `None` where no pipeline says which are built there."""
-    named = [
-        name for pipeline in compiled.pipelines.values() if pipeline.env == environment for name in pipeline.models
-    ]
-    return tuple(dict.fromkeys(named)) or None
+    """The models that the pipelines of `environment` name and those that they read, upstream first; `None` where no
+    pipeline says which are built there."""
+    named = {name for one in compiled.pipelines.values() if one.env == environment for name in one.models}
+    taken = ancestors(compiled, named)
+    return tuple(name for name in compiled.models if name in taken) or None
 
 
 def open_workspace(

@@ -62,13 +62,17 @@ def test_e023_a_source_is_in_one_place_in_an_environment():
     assert [d for d in project(one + other.replace("eu", "us"), sources=SOURCES).diagnostics if d.blocks] == []
 
 
-def test_the_pipelines_of_an_environment_say_what_is_built_there():
+def test_the_pipelines_of_an_environment_say_what_is_built_there_with_what_it_reads():
     text = """
+    model c { from a }
+    model d { from c }
     pipeline p { env: eu, models: [b] }
     pipeline q { env: eu, models: [a, b] }
+    pipeline s { env: cn, models: [c] }
     pipeline r { env: us, sources: { orders: from(ns: "us") } }
     """
     found = project(text, sources=SOURCES)
-    assert models_in(found, "eu") == ("b", "a")
+    assert models_in(found, "eu") == ("a", "b")
+    assert models_in(found, "cn") == ("a", "c")
     assert models_in(found, "us") is None
     assert models_in(found, "prod") is None

@@ -70,7 +70,7 @@ def test_promote_of_what_is_not_there(cli):
 
 
 def test_env_list_drop_and_collect(cli):
-    assert cli("env", "list").out == "nothing was published yet: run `strata apply`\n"
+    assert cli("env", "list").out == "nothing is published: run `strata apply`\n"
     assert cli("env", "collect").out == "0 artifacts, 0 B removed\n"
     applied(cli)
     listed = cli("env", "list", "--format", "json").document

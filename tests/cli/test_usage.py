@@ -21,7 +21,8 @@ def test_before_anything_was_published(cli, arguments):
 
 
 USAGE = {
-    "unknown verb": (("aply",), "No such command 'aply'"),
+    "unknown verb": (("aply",), "No such command 'aply'. Did you mean 'apply'?"),
+    "unknown verb of a group": (("env", "lsit"), "No such command 'lsit'. Did you mean 'list'?"),
     "unknown option": (("plan", "--al"), "No such option '--al'"),
     "no model": (("show",), "Missing argument 'MODEL'"),
     "a version that is no number": (("rollback", "one"), "'one' is not a valid integer range"),

@@ -262,10 +262,11 @@ def test_a_project_without_contracts_is_told(tmp_path: Path) -> None:
     for verb in ("project", "docs"):
         code, _, err = run(verb, "--project", str(tmp_path))
         assert (code, "this project has no contract" in err) == (2, True)
-    assert run("suggest", "--project", str(tmp_path))[0::2] == (
-        0,
-        "this project has no contract: `contract-engine init` drafts one\n",
-    )
+    for verb in ("suggest", "status"):
+        assert run(verb, "--project", str(tmp_path))[0::2] == (
+            0,
+            "this project has no contract: `contract-engine init` drafts one\n",
+        )
 
 
 def test_explain_shows_the_page(project: Path) -> None:

@@ -342,6 +342,16 @@ def test_the_command_tells_json_and_exit_codes(root: Path) -> None:
     assert run("orders", "shop.orders", "--contract", "x")[0] == 2
 
 
+@pytest.mark.parametrize(
+    "models", [{}, {"m.strata": 'model twice { from orders }\nsource orders(ns: "x")'}], ids=["none", "beside it"]
+)
+def test_a_folder_without_strata_toml_is_a_project_whose_tables_can_be_guarded(root: Path, models: dict) -> None:
+    (root / "strata.toml").unlink()
+    write(root, models)
+    result = CliRunner().invoke(strata, ["guard", "orders", "--project", str(root)], standalone_mode=False)
+    assert (result.return_value, result.stdout) == (0, "prod: version 1 is live (orders)\n")
+
+
 def test_each_arrow_type_is_kept_in_the_narrowest_type_that_holds_it() -> None:
     found = {str(t): value_type(t) for t in (pa.int8(), pa.uint64(), pa.float32(), pa.large_string(), pa.date64())}
     assert [str(v) if v else None for v in found.values()] == ["int64", None, "float64", "string", "date"]

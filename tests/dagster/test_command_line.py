@@ -10,6 +10,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from strata_dagster.summary import Summary, lines
+
 
 def call(shop, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "DAGSTER_HOME": str(shop.root.parent / "home"), "PYTHONWARNINGS": "ignore"}
@@ -64,3 +66,23 @@ def test_the_summary_of_an_instance_without_runs_says_how_to_make_one(shop_on_di
     said = summary(shop_on_disk)
     assert said.returncode == 1
     assert "has no run yet: `dagster asset materialize" in said.stdout
+
+
+def test_the_summary_tells_models_from_guarded_tables_and_names_the_newest_version_of_each_environment() -> None:
+    def made(name: str, environment: str, version: int, **more: str) -> dg.AssetMaterialization:
+        common = {"dagster/row_count": 3, "reused": False, "environment": environment, "environment_version": version}
+        return dg.AssetMaterialization(dg.AssetKey(name), metadata={**common, **more})
+
+    latest = Summary(
+        "run",
+        True,
+        2.0,
+        (made("planes", "prod", 9, place="planes.csv"), made("paid", "prod", 10), dg.AssetMaterialization("report")),
+        (),
+    )
+    assert list(lines(latest)) == [
+        "  planes          3 rows  computed",
+        "  paid            3 rows  computed",
+        "1 Strata model and 1 guarded table, live as prod version 10; 1 other asset",
+        "0 of 0 checks passed; 2.0 s",
+    ]

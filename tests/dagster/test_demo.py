@@ -78,6 +78,13 @@ def test_every_asset_materializes_and_a_bad_batch_leaves_the_last_known_good(dem
         told = subprocess.run(command, cwd=demo, capture_output=True, text=True)
         assert (told.returncode, told.stdout[:50]) == (0, "flights.punctuality 1.0.0: healthy, may be read, a")
 
+        command = [str(Path(sys.executable).parent / "strata"), "history"]
+        told = subprocess.run(command, cwd=demo, capture_output=True, text=True)
+        published = [(line[:5], line[29:]) for line in told.stdout.splitlines()]
+        readme = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+        first = next(i for i, line in enumerate(readme) if line.endswith("strata history") and line[0] == "$")
+        assert published == [(line[:5], line[29:]) for line in readme[first + 2 : first + 4]]
+
         def version(name: str) -> str:
             event = instance.get_latest_materialization_event(dg.AssetKey(name))
             return event.asset_materialization.tags["dagster/data_version"]

@@ -57,6 +57,9 @@ def product_names(context: click.Context, _: click.Parameter, incomplete: str) -
     return sorted(id_ for p in places if (id_ := f"{p.parent.name}.{p.name}").startswith(incomplete))
 
 
+NO_CONTRACT = "this project has no contract: `contract-engine init` drafts one"
+
+
 def named(checked: Checked, products: Iterable[str]) -> list[Candidate]:
     """The candidates of products, all where none is named; raises E073 where there is none of a name."""
     known = checked.collated.by_id

@@ -14,7 +14,7 @@ from ...diagnostics.render import printable
 from ...diagnostics.suggest import did_you_mean
 from ..exits import CLEAN, FINDINGS
 from ..options import format_option
-from .shared import on_contracts
+from .shared import NO_CONTRACT, on_contracts
 
 
 @click.command("status")
@@ -55,6 +55,8 @@ def status_command(
         since = f", as of {one.as_of}" if one.as_of else ""
         return f"{one.product}{version}: {one.state}, {may}{done}{since}"
 
+    if not found:
+        click.echo(NO_CONTRACT, err=True)
     for one in found:
         click.echo(printable(line(one)))
         for reason in one.reasons:

@@ -12,7 +12,7 @@ from ...diagnostics import Diagnostic, StrataError
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
-from .shared import named, on_contracts, product_names
+from .shared import NO_CONTRACT, named, on_contracts, product_names
 
 if TYPE_CHECKING:  # other verbs do without
     from ...contract_engine.suggest.suggested import Suggested
@@ -52,7 +52,7 @@ def suggest_command(
     if branch is not None and len(chosen) != 1:
         raise StrataError(Diagnostic("E073", "`--branch` is for one product", fix="name it with `--product`"))
     if not chosen:
-        click.echo("this project has no contract: `contract-engine init` drafts one", err=True)
+        click.echo(NO_CONTRACT, err=True)
     with Progress("making suggestions") as progress:
         proven = proven_facts(setting)
         for candidate in chosen:
