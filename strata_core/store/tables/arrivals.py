@@ -152,6 +152,9 @@ def _guarded(target: Target, source: str, batches: Iterable[pa.RecordBatch]) -> 
 
 def _unreadable(target: Target, source: str, cause: Exception) -> StoreError:
     """Arrow quotes the value that it cannot read: only where no column is masked."""
+    if isinstance(cause, FileNotFoundError):
+        message = f"table {target.table}: there is no file {source}"
+        return StoreError("StoreSourceInvalid", target.table, message, "correct the path")
     why = "a value does not fit its column" if isinstance(cause, pa.ArrowInvalid) else type(cause).__name__
     told = why if target.masked else str(cause).splitlines()[0]
     message = f"table {target.table}: {source} cannot be read: {told}"

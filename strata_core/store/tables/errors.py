@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import MappingProxyType
 
 from ...diagnostics import Diagnostic, StrataError
+from ...diagnostics.suggest import did_you_mean
 
 UNANSWERABLE, REFUSED, UNDECLARABLE, DAMAGED = "E096", "E097", "E098", "E094"
 """The diagnostic codes: a read that cannot be answered, a landing that is refused, a declaration that is not valid,
@@ -50,3 +52,9 @@ class StoreError(StrataError):
         super().__init__(Diagnostic(CODES[code], f"{code}: {message}", fix=fix, field_path=table))
         self.code = code
         self.table = table
+
+
+def undeclared(table: str, known: Iterable[str] = ()) -> StoreError:
+    """There is no such table; `known` are those that there are."""
+    fix = did_you_mean(table, known, f"declare it: `strata store init FILE` with a `[[pipeline.tables]]` named {table}")
+    return StoreError("StoreTableUndeclared", table, f"there is no table {table}", fix)

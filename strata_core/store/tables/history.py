@@ -32,7 +32,7 @@ from .entries import (
     encode,
     newest_after,
 )
-from .errors import StoreError
+from .errors import undeclared
 
 if TYPE_CHECKING:  # pydantic and pyarrow take their time to import, and a listing needs neither
     import pyarrow as pa
@@ -123,8 +123,7 @@ class History:
             case Declared(declaration=document):
                 return _declaration(to_text(dict(document)))
             case _:
-                fix = f"declare it: `strata store init FILE` with a `[[pipeline.tables]]` named {self.name}"
-                raise StoreError("StoreTableUndeclared", self.name, f"there is no table {self.name}", fix)
+                raise undeclared(self.name)
 
     def run(self, number: int) -> RunCommit:
         """The run committed by an entry."""

@@ -15,7 +15,7 @@ from ..instant import Instant, now
 from ..log import LogConflictError
 from ..names import table_name, under
 from .entries import Declared
-from .errors import StoreError
+from .errors import StoreError, undeclared
 from .history import History
 from .results import ResultCache
 from .table import Table
@@ -49,7 +49,7 @@ class Tables:
         table = self._open(name)
         head = table.log.head()
         if not head.newest.declare:
-            table.log.declared(head)  # says that there is none
+            raise undeclared(name, self.names())
         return table
 
     def declare(self, declared: TableDeclaration) -> Table:
