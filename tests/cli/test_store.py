@@ -87,12 +87,14 @@ def test_rows_in_every_format_with_their_nanoseconds(shop):
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["read", "nowhere"], 2, "StoreTableUndeclared"),
+        (["read", "nowhere"], 2, "there is no table nowhere\n  = help: declare it: `strata store init FILE`"),
+        (["history", "gdpp"], 2, "StoreTableUndeclared: there is no table gdpp\n  = help: did you mean `gdp`?"),
         (["read", "gdp", "--columns", "x"], 2, "StoreColumnUnknown: table gdp has no column x"),
         (["read", "gdp", "--filter", "value >"], 2, "StoreFilterInvalid"),
         (["read", "gdp", "--pin", "x"], 2, "StorePinUnknown"),
         (["read", "gdp", "--attribute", "x"], 2, "write name=value"),
         (["land", "gdp", "gdp.toml"], 1, "StoreSourceInvalid"),
+        (["land", "gdp", "vintage.csv"], 1, "table gdp: there is no file vintage.csv\n  = help: correct the path"),
         (["land", "gdp", "wrong.csv"], 1, "invalid value 'many'"),
         (["land", "gdp", "vintages.csv", "--run-id", "../x"], 1, "StoreRunInvalid"),
         (["init", "bad.toml"], 1, "StoreDeclarationInvalid: table gdp: primary_kye: there is no such key"),

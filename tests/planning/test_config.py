@@ -103,6 +103,10 @@ FAULTS = {
         "[store]\nroot = 'gs://bucket/store'\n",
         ("`store.root` is not valid", ROOT_TAKES, "strata.toml:2:1"),
     ),
+    "a bucket with one slash": (
+        "[store]\nroot = 's3:/bucket/store'\n",
+        ("`store.root` is not valid", ROOT_TAKES, "strata.toml:2:1"),
+    ),
     "a path that no system takes": (
         '[project]\nmodels = ["a\\u0000b"]\n',
         ("`project.models` is not valid", 'it takes a list of texts such as ["x"]', "strata.toml:2:1"),

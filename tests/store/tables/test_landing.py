@@ -70,7 +70,9 @@ def test_several_files_land_as_one_run_and_must_agree(world: World, tmp_path: Pa
     [
         (42, "int is nothing that lands"),
         ([], "list is nothing that lands"),
-        ("missing.csv", "cannot be read"),
+        ("missing.csv", "there is no file "),
+        ("missing.parquet", "there is no file "),
+        ("missing.ndjson", "there is no file "),
         ("t.xlsx", "has no ending"),
         ("bad.parquet", "cannot be read"),
         ("bad.csv", "cannot be read"),
