@@ -36,6 +36,7 @@ from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.digests import hexdigest
 
 from .contract_assets import ContractAssets, asset_key
+from .contract_checks import PRODUCT
 from .contract_run import INPUTS, STALE_AT
 from .event_pages import KINDS, newest, read
 from .findings import findings
@@ -220,7 +221,7 @@ def _request(product: AssetKey, wish: Wish) -> RunRequest:
     return RunRequest(
         run_key=f"{name}:{wish.digest[:_SHORT]}:{wish.number}",
         asset_selection=[product],
-        tags={"strata/product": name, "strata/because": wish.why},
+        tags={PRODUCT: name, "strata/because": wish.why},
     )
 
 

@@ -1,6 +1,7 @@
 """`python -m strata_dagster.summary`: what the latest run of the Dagster instance made, in a few lines.
 
-The instance is that of `DAGSTER_HOME`. The exit code is 1 where the run failed or there is none.
+Runs that a sensor started to renew a data product are left out. The instance is that of `DAGSTER_HOME`. The exit code
+is 1 where the run failed or there is none.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dagster import AssetCheckEvaluation, AssetMaterialization, DagsterEventType, DagsterInstance
+from dagster import AssetCheckEvaluation, AssetMaterialization, DagsterEventType, DagsterInstance, RunRecord
 
 from .checks import WRITE_PIN
+from .contract_checks import PRODUCT
 
 SHOWN = frozenset({DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_CHECK_EVALUATION})
+RUNS_A_PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +31,10 @@ class Summary:
 
 
 def latest_run(instance: DagsterInstance) -> Summary | None:
-    """The latest run of `instance`, `None` where there was none."""
-    records = instance.get_run_records(limit=1)
-    if not records:
+    """The latest run of `instance` that is no renewal of a data product, `None` where there was none."""
+    record, made, checks = next(_runs(instance), None), [], []
+    if record is None:
         return None
-    record, made, checks = records[0], [], []
     for entry in instance.all_logs(record.dagster_run.run_id, of_type=set(SHOWN)):
         event = entry.dagster_event
         if event is not None and event.event_type is DagsterEventType.ASSET_MATERIALIZATION:
@@ -42,6 +44,14 @@ def latest_run(instance: DagsterInstance) -> Summary | None:
     seconds = (record.end_time or 0.0) - (record.start_time or 0.0)
     run = record.dagster_run
     return Summary(run.run_id, run.is_success, max(0.0, seconds), tuple(made), tuple(checks))
+
+
+def _runs(instance: DagsterInstance) -> Iterator[RunRecord]:
+    """Runs from the latest on. While the UI is open, the sensor of data products starts runs after each of a person."""
+    cursor = None
+    while records := instance.get_run_records(limit=RUNS_A_PAGE, cursor=cursor):
+        yield from (record for record in records if PRODUCT not in record.dagster_run.tags)
+        cursor = records[-1].dagster_run.run_id
 
 
 def lines(summary: Summary) -> Iterator[str]:

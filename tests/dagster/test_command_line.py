@@ -10,7 +10,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from strata_dagster.summary import Summary, lines
+from strata_dagster.summary import Summary, latest_run, lines
 
 
 def call(shop, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -66,6 +66,24 @@ def test_the_summary_of_an_instance_without_runs_says_how_to_make_one(shop_on_di
     said = summary(shop_on_disk)
     assert said.returncode == 1
     assert "has no run yet: `dagster asset materialize" in said.stdout
+
+
+def test_the_summary_passes_over_runs_that_renew_data_products() -> None:
+    @dg.op
+    def nothing() -> None: ...
+
+    @dg.job
+    def job() -> None:
+        nothing()
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert latest_run(instance) is None
+        mine = job.execute_in_process(instance=instance)
+        for _ in range(3):
+            job.execute_in_process(instance=instance, tags={"strata/product": "shop/orders"})
+        found = latest_run(instance)
+    assert found is not None
+    assert found.run_id == mine.run_id
 
 
 def test_the_summary_tells_models_from_guarded_tables_and_names_the_newest_version_of_each_environment() -> None:
