@@ -14,6 +14,7 @@ from dagster import (
     ComponentLoadContext,
     DagsterInvalidDefinitionError,
     Definitions,
+    PartitionsDefinition,
     ResolutionContext,
     Resolvable,
     Resolver,
@@ -22,7 +23,14 @@ from dagster import (
     with_resources,
 )
 from dagster.components import Scaffolder, ScaffoldRequest, scaffold_component, scaffold_with
-from dagster.components.resolved.core_models import OpSpec
+from dagster.components.resolved.core_models import (
+    DailyPartitionsDefinitionModel,
+    HourlyPartitionsDefinitionModel,
+    OpSpec,
+    TimeWindowPartitionsDefinitionModel,
+    WeeklyPartitionsDefinitionModel,
+    resolve_partitions_def,
+)
 from dagster.components.utils.defs_state import DefsStateConfig
 from dagster.components.utils.translation import TranslationFn, TranslationFnResolver
 from dagster_shared.serdes.objects.models.defs_state_info import DefsStateManagementType
@@ -103,9 +111,23 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
     ] = None
     exclude: Annotated[str, Resolver.default(description="Models that are left out.", examples=["tag:nightly"])] = ""
     op: Annotated[
-        OpSpec | None, Resolver.default(description="Name, tags and pool of the op.", examples=[{"name": "transform"}])
+        OpSpec | None,
+        Resolver.default(
+            description="Name, description, tags, pool and backfill policy of the op.", examples=[{"name": "transform"}]
+        ),
     ] = None
     op_per_model: Annotated[bool, Resolver.default(description="An op of each model, for runs in parallel.")] = False
+    partitions_def: Annotated[
+        PartitionsDefinition[str] | None,
+        Resolver(
+            resolve_partitions_def,
+            model_field_type=HourlyPartitionsDefinitionModel
+            | DailyPartitionsDefinitionModel
+            | WeeklyPartitionsDefinitionModel
+            | TimeWindowPartitionsDefinitionModel,
+            description="Partitions in place of those of all models that have some.",
+        ),
+    ] = None
     contracts: Annotated[
         bool, Resolver.default(description="The project's data products as assets, and the sensor that renews them.")
     ] = False
@@ -150,10 +172,12 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
         op = self.op or OpSpec()
         name = op.name or project.name.replace("-", "_")
         options: dict[str, Any] = {"name": name, "op_tags": op.tags, "pool": op.pool, "translator": translator}
+        options |= {"partitions_def": self.partitions_def, "backfill_policy": op.backfill_policy}
 
         def models(context: AssetExecutionContext, config: StrataRunConfig) -> Iterator[Any]:
             yield from resource.apply(context, recompute=config.recompute).stream()
 
+        models.__doc__ = op.description
         options |= {"project": project, "select": self.select, "exclude": self.exclude}
         if self.op_per_model:
             made = strata_assets(**options, op_per_model=True)(models)

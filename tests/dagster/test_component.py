@@ -15,6 +15,11 @@ from strata_dagster import StrataProjectComponent
 
 from .test_contract_sensor import contract
 
+DAYS = """
+source sold(csv: "data/sold.csv") { columns: { day: date nonnull primary_key, n: int64 nonnull } }
+model days { from sold partition_by: [day] partition_start: "2024-01-01" }
+"""
+
 
 @pytest.fixture
 def sandbox(monkeypatch) -> Iterator[object]:
@@ -79,6 +84,23 @@ def test_selection_op_and_environment(shop, sandbox) -> None:
 def test_an_op_of_each_model(shop, sandbox) -> None:
     defs = loaded(sandbox, shop.root, op_per_model=True, op={"name": "shop"})
     assert {defs.get_assets_def(name).op.name for name in ("paid", "rate")} == {"shop__paid", "shop__rate"}
+
+
+def test_everything_that_is_said_of_the_op_holds(shop, sandbox) -> None:
+    policy = {"type": "multi_run", "max_partitions_per_run": 7}
+    defs = loaded(sandbox, shop.root, op={"description": "What was sold.", "backfill_policy": policy})
+    models = defs.get_assets_def("paid")
+    assert models.op.description == "What was sold."
+    assert models.backfill_policy == dg.BackfillPolicy.multi_run(7)
+
+
+def test_partitions_take_the_place_of_those_of_models_that_have_some(shop, sandbox) -> None:
+    shop.write("models/days.strata", DAYS)
+    narrow = {"type": "daily", "start_date": "2024-01-02", "end_date": "2024-01-04"}
+    defs = loaded(sandbox, shop.root, partitions_def=narrow)
+    found = {s.key.to_user_string(): s.partitions_def for s in defs.get_assets_def("days").specs}
+    expected = dg.DailyPartitionsDefinition("2024-01-02", end_date="2024-01-04")
+    assert found == {"days": expected, "paid": None, "by_country": None, "rate": None}
 
 
 def test_translation_changes_keys_for_readers_too(shop, sandbox) -> None:
