@@ -80,12 +80,13 @@ def strata_stale_sensor(
 
     def tick(context: SensorEvaluationContext) -> SensorResult | SkipReason:
         from strata_core.diagnostics import StrataError
-        from strata_core.planning.project import compile_sound, open_project
+        from strata_core.planning.project import compile_, compile_sound, open_project
         from strata_core.planning.workspace import open_workspace
 
         try:
             opened = open_project(project=resource.root)
-            workspace = open_workspace(opened, resource.environment, compile_sound(opened), write=False)
+            compiled = compile_(opened) if project.on_error == "check" else compile_sound(opened)
+            workspace = open_workspace(opened, resource.environment, compiled, write=False)
             seen = _state(workspace, partitions.values(), context)
             before = json.loads(context.cursor) if context.cursor else {}
             if before.get("seen") == seen:

@@ -23,17 +23,18 @@ from ..store.artifacts import Artifact, Candidate
 from ..store.store import Store
 from .compute import Input, Run, check_sources, reused
 from .fingerprints import address
-from .pieces import Piece, Pieces, Upstream, inputs_of, known_whole, piece_address, piece_artifact, pieces_of, possible
+from .pieces import Piece, Pieces, Upstream, inputs_of, known_whole, piece_address, pieces_of, possible
 from .pinning import pin_candidate
 from .plan import PlannedModel, Reason
 from .promised import promised
 from .provenance import sound_artifact, taken_up
 from .results import ModelResult, PieceResult, Status
 from .staging import Task, discard, staged_periods
-from .table_of_pieces import Table, composed_table, piece_provenance
+from .table_of_pieces import Table, beside, composed_table, piece_provenance
 from .whole_table import in_range, merged, of_pieces, pin_whole
 
-Live = tuple[Artifact, Pieces]
+Live = tuple[Artifact, Pieces | None]
+"""What is live, with the pieces that new ones may stand beside; None where all of it is replaced, or nothing."""
 
 
 def compute_pieces(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mapping[str, Input]) -> ModelResult:
@@ -69,10 +70,26 @@ def _live(task: Task) -> Live | None:
     pieces = pieces_of(artifact.manifest)
     if pieces is not None and pieces.fit(task.periods):
         return artifact, pieces
-    if task.asked is None:
-        return None
+    if task.asked is None or _spans(task, task.asked, artifact):
+        return artifact, None
     message = f"`{task.model.name}` is live with other partitions of time, or none: one of these cannot stand beside it"
-    raise StrataError(Diagnostic("E037", message, fix=f"apply all of it once: `strata apply {task.model.name}`"))
+    fix = (
+        f"apply all of it once (`strata apply {task.model.name}`), or a range of partitions with all rows that are live"
+    )
+    raise StrataError(Diagnostic("E037", message, fix=fix))
+
+
+def _spans(task: Task, asked: tuple[Period, ...], artifact: Artifact) -> bool:
+    """Whether all live rows, made in other pieces, lie in the time that is asked for: none is lost if these replace
+    them."""
+    if not artifact.manifest.rows:
+        return True
+    column = task.periods.column
+    if not any(f.name == column and f.type in ("date32[day]", "timestamp[us]") for f in artifact.manifest.schema):
+        return False
+    found = artifact.manifest.statistics[column]
+    ends = [datetime.fromisoformat(str(e)) for e in (found.minimum, found.maximum) if e is not None]
+    return bool(ends) and all(asked[0].start <= end < asked[-1].end for end in ends)
 
 
 def _wanted(task: Task) -> tuple[Period, ...] | None:
@@ -119,10 +136,14 @@ def _judged(
     finally:
         discard(staged.values())
     told = {task.periods.key(p): results[p] for p in sorted(results)}
-    before = {} if live is None else live[1].by_key
+    old, beside = live if live is not None else (None, None)
+    before = {} if beside is None else beside.by_key
     if task.asked is None:  # what is no period any more goes; a piece that is refused leaves the one before it
         before = {k: piece for k, piece in before.items() if k in told and told[k].piece is None}
     pin, aged = joint, task.asked is None
+    made = {key: r.piece for key, r in told.items() if r.piece is not None}
+    if not joint.passed and not _stand(task, {**before, **made}):
+        return ModelResult(task.model.name, Status.VIOLATED, task.planned, None, joint, pieces=told)
     if not (at_once and joint.passed):
         told, whole_table = _fitting(task, before, told, aged)
         pin = merged(joint, whole_table)
@@ -130,9 +151,19 @@ def _judged(
     violated = not pin.passed or len(sound) < len(told)
     status = Status.VIOLATED if violated else Status.COMPUTED if staged else Status.REUSED
     result = ModelResult(task.model.name, status, task.planned, None, pin, pieces=told)
-    if violated and not (task.run.each and sound):
+    # A piece that is refused leaves the one before it: of a table in other pieces, none of it could stay.
+    if violated and (not (task.run.each and sound) or (old is not None and beside is None)):
         return result
-    return _published(task, result, live, {**before, **sound}, where, started)
+    return _published(task, result, None if beside is None else old, {**before, **sound}, where, started)
+
+
+def _stand(task: Task, pieces: Mapping[str, Piece]) -> bool:
+    """Whether `pieces` can stand in one table."""
+    try:
+        beside(task.run.workspace.store, task.model.name, pieces, task.local)
+    except StrataError:
+        return False
+    return True
 
 
 def _pinned(task: Task, staged: Mapping[Period, Candidate], at_once: bool) -> tuple[PinReport, dict[Period, PinReport]]:
@@ -177,22 +208,27 @@ def _fitting(
 
 def _whole(task: Task, pieces: Mapping[str, Piece], aged: bool) -> PinReport | None:
     run = task.run
-    return pin_table(run.engine, run.workspace.store, task.model, pieces, run.now, run.hidden[task.model.name], aged)
+    hidden = run.hidden[task.model.name]
+    return pin_table(run.engine, run.workspace.store, task.model, task.local, pieces, run.now, hidden, aged)
 
 
 def pin_table(
     engine: Engine,
     store: Store,
     model: CompiledModel,
+    local: str,
     pieces: Mapping[str, Piece],
     now: datetime,
     hidden: Set[str],
     aged: bool = False,
 ) -> PinReport | None:
-    """The report on what only the table of all `pieces` can tell; None where nothing is asked of it."""
+    """The report on what only the table of all `pieces` can tell; None where nothing is asked of it.
+
+    `local` is what the model means now. Raises `StrataError` E037 where a piece of before has other columns.
+    """
 
     def paths() -> tuple[Path, ...]:
-        return tuple(p for key in sorted(pieces) for p in piece_artifact(store, model.name, pieces[key]).paths)
+        return tuple(p for one in beside(store, model.name, pieces, local).values() for p in one.paths)
 
     return pin_whole(engine, model, paths, now, hidden, aged=aged)
 
@@ -208,7 +244,7 @@ def _piece(task: Task, artifact: Artifact) -> Piece:
 
 
 def _published(
-    task: Task, result: ModelResult, live: Live | None, pieces: Mapping[str, Piece], where: str, started: float
+    task: Task, result: ModelResult, live: Artifact | None, pieces: Mapping[str, Piece], where: str, started: float
 ) -> ModelResult:
     """The result with the table that is to be published."""
     run, model = task.run, task.model
@@ -224,5 +260,5 @@ def _published(
         result.pin or PinReport(model.name, (), None),
         time.perf_counter() - started,
     )
-    artifact = composed_table(table, pieces, None if live is None else live[0], where if whole else None)
+    artifact = composed_table(table, pieces, live, where if whole else None)
     return replace(result, artifact=artifact, whole=whole)

@@ -122,7 +122,7 @@ def _rebased(
         if period is None or piece.address != piece_address(local, key, inputs_of(store, model, period, tables)):
             raise conflict
     pieces, hidden = {**live.by_key, **ours}, run.hidden[name]
-    report = pin_table(run.engine, store, model, pieces, run.now, hidden)
+    report = pin_table(run.engine, store, model, local, pieces, run.now, hidden)
     if report is not None and not report.passed:
         raise StrataError(*report.diagnostics())
     whole = known_whole(store, model, local, pieces, tables)

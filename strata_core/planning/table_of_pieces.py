@@ -16,6 +16,7 @@ from ..digests import hexdigest
 from ..frozen import dataclass
 from ..store.artifacts import Artifact
 from ..store.document import JSON
+from ..store.store import Store
 from .outlived import known_of
 from .pieces import NOTE, Piece, piece_artifact, pieces_note
 from .plan import PlannedModel
@@ -45,11 +46,7 @@ def composed_table(table: Table, pieces: Mapping[str, Piece], live: Artifact | N
     store, name = table.workspace.store, table.planned.name
     model = table.workspace.compiled.models[name]
     assert model.periods is not None
-    artifacts = {key: piece_artifact(store, name, pieces[key]) for key in sorted(pieces)}
-    newest = next((a for k, a in artifacts.items() if pieces[k].local == table.planned.fingerprint.local), None)
-    for key, one in artifacts.items():
-        if newest is not None and one.manifest.schema != newest.manifest.schema:
-            raise StrataError(_other_columns(name, key))
+    artifacts = beside(store, name, pieces, table.planned.fingerprint.local)
     note = pieces_note(model.periods, pieces)
     if where is not None:
         return store.compose(name, where, artifacts, _provenance(table) | {NOTE: note})
@@ -69,6 +66,19 @@ def composed_table(table: Table, pieces: Mapping[str, Piece], live: Artifact | N
     }
     there = hexdigest("composed", table.planned.fingerprint.local, *told)
     return store.compose(name, there, artifacts, before | after)
+
+
+def beside(store: Store, name: str, pieces: Mapping[str, Piece], local: str) -> dict[str, Artifact]:
+    """The rows of `pieces` by key, which can stand in one table; `local` is what the model means now.
+
+    Raises `StrataError` E037 where pieces have different columns, E094 where one is gone.
+    """
+    artifacts = {key: piece_artifact(store, name, pieces[key]) for key in sorted(pieces)}
+    newest = next((a for k, a in artifacts.items() if pieces[k].local == local), None)
+    for key, one in artifacts.items():
+        if newest is not None and one.manifest.schema != newest.manifest.schema:
+            raise StrataError(_other_columns(name, key))
+    return artifacts
 
 
 def _provenance(table: Table) -> dict[str, JSON]:

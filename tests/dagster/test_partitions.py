@@ -456,3 +456,27 @@ def test_the_stale_set_is_that_of_the_plan(sales) -> None:
     )
     told = {p.key for planned in plan.stale for p in planned.periods or () if p.causes}
     assert told == {*sales.stale("by_day")} == {"2024-01-03"}
+
+
+def test_the_sensor_asks_for_the_models_that_compile_of_a_project_with_errors(sales) -> None:
+    sales.run("daily", "by_day", key="2024-01-01...2024-01-04")
+    sales.edit("models/sales.strata", "group { day }", "group { dya }")
+    sales.write("sales.csv", ROWS.replace("7", "70"))
+    tolerant = StrataProject(sales.root, on_error="check")
+    sensor = strata_stale_sensor(project=tolerant, resource=sales.resource)
+    data = sales.evaluated(sensor, None, [dg.AssetSpec(name) for name in ("daily", "by_day", "total")])
+    (request,) = data.run_requests
+    assert [key.to_user_string() for key in request.asset_selection] == ["daily"]
+
+
+def test_a_model_that_has_got_partitions_is_made_by_a_range_of_all(sales) -> None:
+    layout = '  partition_by: [day]\n  partition_start: "2024-01-01"\n  partition_end: "2024-01-05"\n'
+    sales.write("models/sales.strata", MODELS.replace(f"from sales\n{layout}", "from sales\n"))
+    assert made(sales.run("daily")) == [("daily", None)]
+    sales.write("models/sales.strata", MODELS)
+    assert (sales.run("daily", key="2024-01-02").success, len(sales.rows("daily"))) == (False, 3)
+    ticks = Ticks(sales)
+    assert ticks.tick() == [(["daily", "by_day"], "2024-01-01...2024-01-04")]
+    assert [r["id"] for r in sales.rows("daily")] == [1, 2, 3]
+    assert ticks.tick() == [(["total"], None)]
+    assert ticks.tick() == []

@@ -247,10 +247,53 @@ def test_a_table_without_partitions_is_not_replaced_by_one_of_them(sales) -> Non
     sales.apply("daily")
     filled(sales)
     result = apply(sales, "2024-01-01", "daily").results["daily"]
-    assert [(d.code, d.fix) for d in result.violations] == [("E037", "apply all of it once: `strata apply daily`")]
+    fix = "apply all of it once (`strata apply daily`), or a range of partitions with all rows that are live"
+    assert [(d.code, d.fix) for d in result.violations] == [("E037", fix)]
     assert ids(sales) == [1, 2, 3, 4]
+    short = apply(sales, "2024-01-01..2024-02-02", "daily").results["daily"]
+    assert ([d.code for d in short.violations], ids(sales)) == (["E037"], [1, 2, 3, 4])
     sales.apply("daily")
     assert sales.reasons("daily") == {}
+
+
+@pytest.mark.parametrize("before", ["}", 'partition_by: [day] partition_every: month partition_start: "2024-01-01" }'])
+@pytest.mark.parametrize("publish", ["together", "each"])
+def test_a_range_with_all_rows_that_are_live_takes_the_place_of_a_table_in_other_partitions(
+    sales, before, publish
+) -> None:
+    now = 'partition_by: [day] partition_start: "2024-01-01" }'
+    sales.edit("models/sales.strata", f"{now}\nmodel by_day", f"{before}\nmodel by_day")
+    sales.apply("daily")
+    filled(sales)
+    sales.write("sales.csv", ROWS.replace("3,2024-01-02,a", "3,2024-01-02,x"))
+    for refused in (
+        apply(sales, "2024-01-01..2024-02-03", "daily", publish=publish).results["daily"],
+        sales.apply("daily", publish=publish).results["daily"],
+    ):
+        assert ([d.code for d in refused.violations], ids(sales)) == (["E082"], [1, 2, 3, 4])
+    filled(sales)
+    apply(sales, "2024-01-01..2024-02-03", "daily", publish=publish)
+    assert (ids(sales), set(digests(sales, "daily"))) == ([1, 2, 3, 4], {"2024-01-01", "2024-01-02", "2024-02-03"})
+
+
+@pytest.mark.parametrize("publish", ["together", "each"])
+def test_a_violation_is_told_though_the_piece_that_stays_has_other_columns(sales, publish) -> None:
+    sales.apply("daily")
+    sales.edit("models/sales.strata", "n: int64 nonnull }\nmodel", "n: int64 nonnull  twice: int64 nonnull }\nmodel")
+    sales.edit("models/sales.strata", "from sales partition_by", "from sales derive { twice = n * 2 } partition_by")
+    sales.write("sales.csv", ROWS.replace("3,2024-01-02,a", "3,2024-01-02,x"))
+    refused = sales.apply("daily", publish=publish).results["daily"]
+    assert ([d.code for d in refused.violations], ids(sales)) == (["E082"], [1, 2, 3, 4])
+
+
+def test_a_partition_of_other_columns_is_told_as_that_where_a_key_is_asked_of_all_of_them(sales) -> None:
+    sales.apply("daily")
+    sales.edit("models/sales.strata", "n: int64 nonnull }\nmodel", "n: int64 nonnull  twice: int64 nonnull }\nmodel")
+    sales.edit("models/sales.strata", "from sales partition_by", "from sales derive { twice = n * 2 } partition_by")
+    result = apply(sales, "2024-01-01", "daily").results["daily"]
+    assert [(d.code, d.message) for d in result.violations] == [
+        ("E037", "model `daily`: the partition 2024-01-02 has the columns of before the model changed")
+    ]
 
 
 def test_partitions_of_other_columns_do_not_stand_side_by_side(sales) -> None:
