@@ -46,7 +46,8 @@ def _damage(error: StrataError, inputs: Mapping[str, Input]) -> tuple[Diagnostic
     says that it cannot go on."""
     if not any(d.code in READS for d in error.diagnostics):
         return ()
-    return tuple(d for one in inputs.values() if one.artifact is not None for d in one.artifact.verify())
+    read = [one.artifact for one in inputs.values() if one.artifact is not None]
+    return tuple(d for artifact in read for d in (*artifact.drop_damaged_copies(), *artifact.verify()))
 
 
 def _hidden_inputs(run: Run, model: CompiledModel) -> Set[str]:

@@ -144,6 +144,16 @@ class Artifact:
         findings = (_verify(self, self.path_of(part), part, contents) for part in self.manifest.parts)
         return tuple(finding for finding in findings if finding is not None)
 
+    def drop_damaged_copies(self) -> tuple[Diagnostic, ...]:
+        """E094 for each copy of a part in a bucket that a disk has changed since it came: it is removed."""
+        if isinstance(self.directory, Path):
+            return ()
+        from .part_cache import FETCH_ANEW, copies, drop_damaged
+
+        dropped = [part for part in self.manifest.parts if drop_damaged(copies().path(part))]
+        told = (f"the copy of part {self.path_of(part)} was damaged, and is removed" for part in dropped)
+        return tuple(Diagnostic("E094", message, fix=FETCH_ANEW) for message in told)
+
 
 def _verify(artifact: Artifact, path: PurePath, part: Part, contents: bool) -> Diagnostic | None:
     size = artifact.files.size(path)

@@ -17,13 +17,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..caches import cache_directory
 from ..diagnostics import Diagnostic, StrataError
 from . import disk
+from .files import LOCAL, sha256_of
 from .manifest import Part
 
 LIMIT_BYTES = 8 * 1024**3
 """Bytes of all copies at most, but for those of the last hour."""
 IN_USE_SECONDS = 3600.0
+
+
+FETCH_ANEW = "run the same again: the part is fetched anew"
+"""What is to be done when a damaged copy was removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,7 @@ class PartCache:
 
     def find(self, part: Part) -> Path | None:
         """The copy of a part, None when there is none or a disk cut it short."""
-        path = self._path(part)
+        path = self.path(part)
         try:
             status = os.stat(path)
             if status.st_size != part.bytes:
@@ -60,7 +66,7 @@ class PartCache:
                 message = f"part {source} has the SHA-256 {found}, its manifest says {part.sha256}"
                 fix = "restore it from a backup, or apply its model again with --force; `strata store verify` lists all"
                 raise StrataError(Diagnostic("E094", message, fix=fix))
-            path = self._path(part)
+            path = self.path(part)
             with disk.at(path, "write the cache"):
                 os.replace(temporary, path)
         except BaseException:
@@ -74,11 +80,12 @@ class PartCache:
         """Moves a part that was just written here into the cache. Where that cannot be, it is let go."""
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            shutil.move(staged, self._path(part))
-            os.utime(self._path(part))
+            shutil.move(staged, self.path(part))
+            os.utime(self.path(part))
         self._make_room()
 
-    def _path(self, part: Part) -> Path:
+    def path(self, part: Part) -> Path:
+        """Where the copy of a part is, when there is one."""
         return self.folder / f"{part.sha256}.parquet"
 
     def _make_room(self) -> None:
@@ -95,3 +102,18 @@ class PartCache:
             with contextlib.suppress(OSError):
                 os.unlink(path)
             total -= size
+
+
+def copies() -> PartCache:
+    """This user's copies."""
+    return PartCache(cache_directory() / "parts")
+
+
+def drop_damaged(path: Path) -> bool:
+    """Removes the copy of a part at `path` where a disk has changed it since it came; says whether. What lies elsewhere
+    is no copy."""
+    with contextlib.suppress(StrataError, OSError):
+        if path.parent == copies().folder and sha256_of(LOCAL, path) != path.stem:
+            path.unlink()
+            return True
+    return False

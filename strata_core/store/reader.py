@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from ..diagnostics import Diagnostic, StrataError
 from . import disk
 from .digest import BLOCK_ROWS
+from .part_cache import FETCH_ANEW, drop_damaged
 
 UNREADABLE = (pa.ArrowException, OSError, ValueError, KeyError, IndexError, OverflowError, MemoryError, UnicodeError)
 """What pyarrow, and what is built on what it says of a file, raise about bytes that are not those written."""
@@ -54,5 +55,8 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 def _damaged(path: Path, cause: Exception) -> StrataError:
+    if drop_damaged(path):
+        message = f"the copy {path} of a part in a bucket was damaged, and is removed: {cause}"
+        return StrataError(Diagnostic("E094", message, fix=FETCH_ANEW))
     fix = "apply the model again with --force: the same rows are written anew in its place"
     return StrataError(Diagnostic("E094", f"part {path} is not the Parquet that was written: {cause}", fix=fix))

@@ -43,12 +43,12 @@ def place(root: str | PurePath, endpoint: str | None = None, region: str | None 
         fix = "write s3://bucket/prefix; keys and endpoint stand in the environment"
         raise StrataError(Diagnostic("E092", message, fix=fix))
     from .bucket import BucketFiles, BucketPath
-    from .part_cache import PartCache
+    from .part_cache import copies
     from .s3 import connected
 
     path = BucketPath(text)
     objects = connected(path.bucket, endpoint, region)
-    files = BucketFiles(objects, PartCache(cache_directory() / "parts"), _shown(objects.endpoint))
+    files = BucketFiles(objects, copies(), _shown(objects.endpoint))
     return Place(path, files, cache_directory() / "staging" / hexdigest("staging", str(path), endpoint or "")[:32])
 
 

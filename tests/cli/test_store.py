@@ -222,6 +222,25 @@ def _declared(shop, toml):
     return ["more.toml"]
 
 
+def test_what_a_disk_has_done_to_copies_is_not_laid_on_the_bucket(shop, tmp_path, monkeypatch):
+    from tests.buckets import make_bucket
+
+    url = make_bucket(monkeypatch, tmp_path / "cache") + "/prod"
+    shop.write("strata.toml", f'[project]\nname = "p"\n[store]\nroot = "{url}"\n')
+    shop.write("a.csv", "x\n1\n2\n")
+    source = 'source a(csv: "a.csv") { columns: { x: int64 nonnull } }\n'
+    shop.write("models/m.strata", source + "model m { from a }\n")
+    assert shop("apply").code == 0
+    for copy in (tmp_path / "cache/parts").iterdir():
+        copy.write_bytes(bytes(reversed(copy.read_bytes())))
+    shop.write("models/n.strata", "model n { from m filter x > 1 }\n")
+    ran = shop("apply")
+    assert (ran.code, "error[E094]: model `n`: the copy of part s3://" in ran.out + ran.err) == (4, True)
+    assert "= help: run the same again: the part is fetched anew" in ran.out + ran.err
+    assert shop("apply").code == 0
+    assert shop("show", "n", "--format", "csv").out == "x\n2\n"
+
+
 def test_a_project_whose_store_is_in_a_bucket(shop, tmp_path, monkeypatch):
     """Every verb takes the URL where it takes a folder, from `strata.toml` or from `--store`."""
     from tests.buckets import make_bucket

@@ -19,7 +19,7 @@ from strata_core.store.artifacts import FetchedPaths
 from strata_core.store.bucket import BucketPath
 from strata_core.store.files import UnclearError
 from strata_core.store.manifest import Part
-from strata_core.store.part_cache import PartCache
+from strata_core.store.part_cache import PartCache, drop_damaged
 from strata_core.store.s3 import ObstoreObjects
 from strata_core.store.unnamed import unnamed
 from tests.buckets import make_bucket
@@ -76,6 +76,43 @@ def test_the_same_rows_at_one_address_are_kept_once_and_other_rows_refused(url: 
     found = refusal(lambda: store.adopt(rows.stage(store, "orders", 2), first.address, {}))
     assert (found.code, "with other rows" in found.message) == ("E094", True)
     assert rows.read(store, first) == [1]
+
+
+def spoil(cache_folder: Path) -> None:
+    """Changes the bytes of all copies, not their size."""
+    for copy in (cache_folder / "parts").iterdir():
+        copy.write_bytes(bytes(reversed(copy.read_bytes())))
+
+
+def test_a_damaged_copy_of_an_artifact_is_removed_and_fetched_anew(url: str, rows: Rows, tmp_path: Path) -> None:
+    store = Store.open(url)
+    artifact = rows.adopt(store, "orders", 1)
+    spoil(tmp_path / "cache")
+    found = refusal(lambda: rows.read(store, artifact))
+    assert (found.code, found.fix) == ("E094", "run the same again: the part is fetched anew")
+    assert "was damaged, and is removed" in found.message
+    assert rows.read(store, artifact) == [1]
+
+
+def test_a_damaged_copy_of_a_table_is_removed_and_fetched_anew(url: str, tmp_path: Path) -> None:
+    store = Store.open(url)
+    store.declare(KEYED)
+    store.table("t").land(pa.table({"k": [1, 2]}), run_id="a")
+    assert store.table("t").read().arrow().num_rows == 2
+    spoil(tmp_path / "cache")
+    found = refusal(lambda: Store.open(url).table("t").read().arrow())
+    assert (found.code, "StorePartDamaged" in found.message) == ("E094", True)
+    assert found.fix == "run the same again: the part is fetched anew"
+    assert Store.open(url).table("t").read(columns=["k"]).arrow().column("k").to_pylist() == [1, 2]
+
+
+def test_a_sound_copy_and_what_is_no_copy_stay(url: str, rows: Rows, tmp_path: Path) -> None:
+    store = Store.open(url)
+    artifact = rows.adopt(store, "orders", 1)
+    (copy,) = artifact.paths
+    (other := tmp_path / copy.name).write_bytes(b"another file of that name")
+    assert (drop_damaged(copy), drop_damaged(other), artifact.drop_damaged_copies()) == (False, False, ())
+    assert (copy.exists(), other.exists()) == (True, True)
 
 
 @pytest.mark.parametrize("damage", ["gone", "changed", "manifest"])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from ..digest import BLOCK_ROWS
 from ..files import side_by_side
 from ..instant import Instant
 from ..manifest import Part
+from ..part_cache import FETCH_ANEW, copies, drop_damaged
 from ..reader import UNREADABLE
 from .declaration import BOOKKEEPING, COMMIT_SEQ, INGESTED_AT, ROW_SEQ, RUN_ID
 from .errors import StoreError
@@ -111,6 +112,9 @@ class Piece:
 
     def _damaged(self, why: str) -> StoreError:
         table = self.history.name
+        if not isinstance(self.path, Path) and drop_damaged(copies().path(self.part)):
+            message = f"table {table}: the copy of part {self.path} was damaged, and is removed ({why})"
+            return StoreError("StorePartDamaged", table, message, FETCH_ANEW)
         message = f"table {table}: part {self.path} is not the Parquet that was written ({why})"
         fix = f"restore the part from a backup; `strata store verify {table}` lists all damage"
         return StoreError("StorePartDamaged", table, message, fix)
