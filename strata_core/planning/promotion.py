@@ -52,10 +52,11 @@ def plan_promotion(
 
     Without a selection it is for all that the pipelines of the target name, or for all models, as far as they are
     published in `source`, and what is no model of the project any more is taken back, as by an apply; a selection does
-    so with `take_back`. `with_upstream` adds what the selected models read. The `conflicts` of the plan say why it may
-    not be carried out: E035, E085 and E094 of what would be promoted, E030 to E032 of readers in other projects.
-
-    Raises `StrataError` E027, E095, E035 for an environment into itself.
+    so with `take_back`; E035 where `source` still has it. `with_upstream` adds what the selected models read. The
+    `conflicts` of the plan say why it may not be carried out: E035, E085 and E094 of what would be promoted, E030 to
+    E032 of readers in other projects.
+    Raises `StrataError` E027, E095 (of an environment without these models too), E035 for an
+    environment into itself.
     """
     target, compiled = workspace.environment, workspace.compiled
     if source == target:
@@ -63,6 +64,9 @@ def plan_promotion(
     there = published_environment(workspace.project, source).head()
     base = workspace.store.environment(target).head()
     names = _chosen(compiled, source, there, target, selected, with_upstream)
+    if not names and compiled.models:
+        message = f"nothing of {workspace.project.config.name} is published in `{source}`"
+        raise StrataError(Diagnostic("E095", message, fix=f"run `strata apply --env {source}`"))
     prints = kept_fingerprints(workspace.project, compiled)
     planned = tuple(
         _planned(compiled, name, prints, source, there.models[name], base.models.get(name)) for name in names
@@ -73,6 +77,7 @@ def plan_promotion(
     breaking = breaking_changes(project, compiled, prints, catalog, {*removed, *changed})
     breaks = judged(project, breaking, approvals(), compiled) if breaking else Breaks((), ())
     unfit = (
+        *_left_behind(workspace, source, there, removed),
         *_elsewhere(workspace, source, changed),
         *_unsound(workspace, source, changed),
         *_unlike(workspace, source, there, base, changed),
@@ -147,6 +152,18 @@ def _planned(
     known = live is not None and live.same_rows(pointer) and live.fingerprint == pointer.fingerprint
     causes = () if known else (Cause(Reason.PROMOTED, (source,)),)
     return PlannedModel(name, prints[name], compiled.models[name].upstream, live, causes)
+
+
+def _left_behind(
+    workspace: Workspace, source: str, there: EnvironmentVersion, removed: Collection[str]
+) -> Iterator[Diagnostic]:
+    """What would be taken back, though `source` has it: this text is older than what was applied there, or newer."""
+    catalog = read_catalog(workspace.store, source)
+    ours = removed_tables(workspace.project.config.name, workspace.compiled, catalog, there)
+    for name in sorted({*removed} & {*ours}):
+        message = f"`{name}` is live in {source}, and no model of this project"
+        fix = f"check out the revision that {source} was applied from, or run `strata apply --env {source}` here"
+        yield Diagnostic("E035", message, fix=fix)
 
 
 def _elsewhere(workspace: Workspace, source: str, changed: Set[str]) -> Iterator[Diagnostic]:

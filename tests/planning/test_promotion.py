@@ -222,3 +222,35 @@ def test_an_environment_that_another_project_reads_is_not_dropped(shop, empty_sh
     dropped = drop_environment(reader.project, "prod")
     assert (dropped.removed, dropped.left) == (("mine",), ("by_country", "by_day", "enriched", "top"))
     assert drop_environment(shop.project, "prod").left == ()
+
+
+def test_a_checkout_without_a_model_that_the_source_has_does_not_take_it_back(shop):
+    """Of a model that another revision has, this one says no more than that it does not know it."""
+    shop.apply()
+    shop.apply(environment="pr_1")
+    (shop.root / "models/top.strata").unlink()
+    assert refusal(shop) == [
+        (
+            "E035",
+            "`top` is live in pr_1, and no model of this project",
+            "check out the revision that pr_1 was applied from, or run `strata apply --env pr_1` here",
+        )
+    ]
+    assert refusal(shop, "by_day") == [], "a selection takes nothing back"
+    shop.apply(environment="pr_1")
+    promoted(shop)
+    assert sorted(pointers(shop)) == ["by_country", "by_day", "enriched"]
+
+
+def test_a_dropped_environment_has_nothing_to_promote(shop):
+    shop.apply()
+    shop.apply(environment="pr_1")
+    drop_environment(shop.project, "pr_1")
+    with pytest.raises(StrataError) as error:
+        planned(shop)
+    (found,) = error.value.diagnostics
+    assert (found.code, found.message, found.fix) == (
+        "E095",
+        "nothing of shop is published in `pr_1`",
+        "run `strata apply --env pr_1`",
+    )
