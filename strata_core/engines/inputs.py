@@ -45,12 +45,16 @@ def parquet_schema(table: ParquetTable) -> pa.Schema:
                     "E080",
                     f"`{path}` has other columns or types than `{table.paths[0]}`",
                     fix="write all files of a table with one schema",
-                    notes=(f"there:\n{first}", f"here:\n{schema}"),
+                    notes=(f"there: {_spelled(first)}", f"here: {_spelled(schema)}"),
                 )
             )
     if first is None:
         return pa.schema([pa.field(c.name, arrow_type(c.inferred.type)) for c in table.columns])
     return first
+
+
+def _spelled(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name}: {field.type}{'' if field.nullable else ' not null'}" for field in schema)
 
 
 def not_parquet(path: Path, error: Exception) -> StrataError:

@@ -9,6 +9,10 @@ from ..diagnostics.suggest import did_you_mean
 from ..store.environments import Environment, EnvironmentVersion
 from .project import Project
 
+MAIN = "prod"
+"""The environment that is meant where none is named. Its tables have the namespace of the project in what is told to
+others; those of another have the environment behind that."""
+
 
 def published_environment(project: Project, name: str) -> Environment:
     """The environment `name` of the project's store; raises `StrataError` E095 where nothing was published in it."""
@@ -33,7 +37,9 @@ def published_environments(project: Project) -> Mapping[str, EnvironmentVersion]
     return {name: head for name, head in heads.items() if head.models}
 
 
-def not_published(name: str, where: str | None = None) -> Diagnostic:
-    """E095: a model that was asked for has no rows (in `where`: an environment, or a version of one)."""
-    place = f" in {where}" if where else ""
-    return Diagnostic("E095", f"`{name}` is not published{place}", fix=f"run `strata apply {name}`")
+def not_published(name: str, environment: str | None = None, version: int | None = None) -> Diagnostic:
+    """E095: a model that was asked for has no rows, in an environment or in a version of it."""
+    place = "" if environment is None else f" in {environment}"
+    place = place if version is None else f" in version {version} of {environment}"
+    chosen = "" if environment in (None, MAIN) else f" --env {environment}"
+    return Diagnostic("E095", f"`{name}` is not published{place}", fix=f"run `strata apply {name}{chosen}`")

@@ -313,5 +313,6 @@ def unknown_model(name: str, project: CompiledProject) -> Diagnostic:
         return Diagnostic("E027", f"model `{name}` has errors", fix="run `strata check` to see them")
     if name.endswith(".strata"):
         return Diagnostic("E027", f"`{name}` is a file, not a model", fix=f"write `--project {name}`")
-    fix = did_you_mean(name, project.models, f"models are {listed(sorted(project.models), 8)}")
+    there = f"models are {listed(sorted(project.models), 8)}" if project.models else "the project has no models"
+    fix = did_you_mean(name, project.models, there)
     return Diagnostic("E027", f"there is no model `{name}`", fix=fix)

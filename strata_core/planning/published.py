@@ -79,8 +79,7 @@ def published_rows(
     if pointer is None and not known:
         raise StrataError(unknown_model(model, compiled))
     if pointer is None:
-        where = f"version {version} of {environment}" if version is not None else environment
-        raise StrataError(not_published(model, where))
+        raise StrataError(not_published(model, environment, version))
     store = project.store.opened(create=False)
     artifact = store.artifact(model, pointer)
     stored = tuple(f.name for f in artifact.manifest.schema)

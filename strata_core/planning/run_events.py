@@ -21,6 +21,7 @@ from ..frozen import dataclass
 from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.openlineage import PRODUCER, column_lineage, dataset, facet, inputs, namespace, spelled
 from ..lineage.tables import TableId, project_tables
+from .environments import MAIN
 from .plan import Plan
 from .preview import hidden_columns
 from .results import Event, Finished, ModelResult, Outcome, Published, Started, Status
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from ..store.artifacts import Artifact
 
 SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
-MAIN = "prod"
-"""The environment whose tables have the namespace of the project; those of another have it behind that."""
 Emit = Callable[[dict[str, Any]], None]
 ENABLING = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG")
 ENABLING_PREFIX = "OPENLINEAGE__TRANSPORT"

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 
+def test_a_model_that_an_environment_lacks_is_applied_there(cli):
+    assert cli("apply", "--env", "dev").code == 0
+    assert cli("env", "drop", "dev").code == 0
+    ran = cli("show", "paid", "--env", "dev")
+    assert (ran.code, ran.err) == (
+        2,
+        "error[E095]: `paid` is not published in dev\n  = help: run `strata apply paid --env dev`\n\n",
+    )
+
+
 def applied(cli, environment="pr_1"):
     assert cli("apply", "--env", environment).code == 0
 

@@ -124,6 +124,13 @@ def test_a_model_that_a_pipeline_names_in_vain_is_a_finding_in_its_text(cli):
     assert "error[E027]: no model `pid`" in ran.out
 
 
+def test_a_project_without_models_says_so(empty):
+    empty.write("strata.toml", '[project]\nname = "p"\n')
+    empty.write("models/m.strata", "")
+    ran = empty("show", "x")
+    assert (ran.code, ran.err) == (2, "error[E027]: there is no model `x`\n  = help: the project has no models\n\n")
+
+
 class Panic(BaseException):
     """As a library in Rust ends: no `Exception`."""
 

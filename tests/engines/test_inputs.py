@@ -102,6 +102,13 @@ def test_what_cannot_be_read(
     assert (found.code, found.message[: len(message.format(f=tmp_path))]) == (code, message.format(f=tmp_path))
 
 
+def test_files_that_differ_are_told_by_columns_and_types(tmp_path: Path) -> None:
+    described = pa.schema([pa.field("n", pa.int64(), False, {"strata.type": "int64"}), pa.field("s", pa.string())])
+    table = parquet(pa.table({"n": [1], "s": ["a"]}, schema=described), pa.table({"n": ["1"]}))(tmp_path)
+    for engine in ENGINES:
+        assert refused(engine, table).notes == ("there: n: int64 not null, s: string", "here: n: string")
+
+
 @pytest.mark.parametrize(("make", "code"), [(m, c) for m, c, _ in BAD.values()], ids=BAD)
 def test_the_engines_say_the_same(make: Callable[[Path], TableInput], code: str, tmp_path: Path) -> None:
     table = make(tmp_path)
