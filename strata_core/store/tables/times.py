@@ -36,6 +36,7 @@ def nanoseconds(column: pa.Array) -> pa.Array:
     raw = column.cast(pa.int64())
     if per == 1:
         return raw
-    lowest, highest = pa.scalar(instants.EARLIEST // per), pa.scalar(instants.LATEST // per)
+    # Rounded inwards, both: a multiple beyond 64 bits would come out at the other end.
+    lowest, highest = pa.scalar(-(-instants.EARLIEST // per)), pa.scalar(instants.LATEST // per)
     inside = pc.max_element_wise(pc.min_element_wise(raw, highest, skip_nulls=False), lowest, skip_nulls=False)
     return pc.multiply(inside, per)

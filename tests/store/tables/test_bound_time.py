@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from strata_core.store.tables import times
 from strata_core.store.tables.enforcement import Principal
 
 from .conftest import START, World, refused, rows, stamp
@@ -488,3 +489,12 @@ def test_times_beyond_64_bits_of_nanoseconds_are_compared_all_the_same(world: Wo
         assert values(world, "tariffs", "rate", valid_as_of="2262-01-01") == [1]
         assert values(world, "tariffs", "rate", filter='until > cast("2200-01-01T00:00:00", "timestamp")') == [1]
         table.fold()
+
+
+@pytest.mark.parametrize("unit", ["ms", "us"])
+def test_times_beyond_64_bits_of_nanoseconds_stay_at_their_own_end(unit: str) -> None:
+    """One that is centuries ago came out centuries ahead: a bound let through what nobody could have known."""
+    column = pa.array([dt.datetime(1, 1, 1), dt.datetime(1970, 1, 1), dt.datetime(9999, 12, 31)], pa.timestamp(unit))
+    first, middle, last = times.nanoseconds(column).to_pylist()
+    assert middle == 0
+    assert (first // 10**9, last // 10**9) == (-9223372037, 9223372036)
