@@ -10,8 +10,9 @@ The left side is streamed. The table's rows, every vintage of them, are held in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +22,7 @@ import pyarrow as pa
 
 from ... import instants
 from ...contract.model import MaskRule
+from ..instant import Instant
 from . import times
 from .arrivals import Arrival, Target, arrival
 from .asof_rows import NONE, By, SortedRows, whole
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 LEFT = "_left"
 """The number of the left row that a found row belongs to: a name of the store's own, which no column can have."""
+FIRST_YEAR, LAST_YEAR = 1678, 2261
+"""The whole years that nanoseconds in 64 bits hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +96,12 @@ class AsofRead:
         declared, left = self.right.declared, self._left().schema
         self._check_instants()
         for ours, theirs in self.asked.by:
-            _column(declared.name, left, ours)
+            type_ = _column(declared.name, left, ours).type
             self._check_key(theirs)
+            shown = self.right.enforcement.schema(self.right.table_schema).field(theirs).type
+            if not {_kind(type_), _kind(shown)} & {"null"} and _kind(type_) != _kind(shown):
+                message = f"{ours} is {type_}, and {theirs} of the table is {shown}: no rows would match"
+                raise _invalid(declared.name, message, f"cast {ours}, or name another column in `by`")
         for name in (self.asked.at, self.asked.available):
             if name is not None:
                 _check_instant(declared.name, name, _column(declared.name, left, name).type)
@@ -171,8 +179,8 @@ class AsofRead:
         """What the reader may see of the rows that are found, and its place for each row of `batch`."""
         declared = self.right.declared
         zone = declared.available_time.zone if declared.available_time else "UTC"
-        at = _instants(batch, self.asked.at, "UTC")
-        known = _instants(batch, self.asked.available, zone)
+        at = _instants(declared.name, batch, self.asked.at, "UTC")
+        known = _instants(declared.name, batch, self.asked.available, zone)
         matches = rows.matches(rows.groups(batch), at, known, self.asked.within)
         there = np.flatnonzero(matches != NONE)
         taken = rows.table.take(pa.array(rows.order[matches[there]])).combine_chunks()
@@ -191,17 +199,29 @@ class _Found:
     places: np.ndarray
 
 
-def _instants(batch: pa.RecordBatch, name: str | None, zone: str) -> np.ndarray:
+def _instants(table: str, batch: pa.RecordBatch, name: str | None, zone: str) -> np.ndarray:
     """The last instant within the bound that each row's value means: a date is its whole day in `zone`. A null is
-    before everything; without a column every instant is asked for."""
+    before everything; without a column every instant is asked for. StoreBoundInvalid for what no calendar has."""
     if name is None:
         return np.full(batch.num_rows, instants.LATEST, dtype=np.int64)
-    column = batch.column(name)
+    try:
+        return _last_instants(batch.column(name), zone)
+    except (ValueError, OverflowError):  # Arrow's `ArrowInvalid` is one
+        message = f"table {table}: {name} holds an instant that no calendar has"
+        raise StoreError("StoreBoundInvalid", table, message, "give null where no instant is meant") from None
+
+
+def _end_of_day(day: date, zone: str) -> Instant:
+    """As of an instant, what lies beyond 64 bits is before or after all that is known (9999-12-31: ever)."""
+    if FIRST_YEAR <= day.year <= LAST_YEAR:
+        return instants.bound(day, zone).last
+    return instants.LATEST if day.year > LAST_YEAR else instants.EARLIEST - 1
+
+
+def _last_instants(column: pa.Array, zone: str) -> np.ndarray:
     if pa.types.is_date(column.type):
         coded = column.cast(pa.date32()).dictionary_encode()
-        days = pa.array(
-            [None if d is None else instants.bound(d, zone).last for d in coded.dictionary.to_pylist()], pa.int64()
-        )
+        days = pa.array([None if d is None else _end_of_day(d, zone) for d in coded.dictionary.to_pylist()], pa.int64())
         nanoseconds = days.take(coded.indices)
     else:
         unit = column.type.unit if column.type.unit in times.PER_UNIT else "ms"
@@ -214,7 +234,23 @@ def _column(table: str, left: pa.Schema, name: str) -> pa.Field:
     if name not in left.names:
         fix = f"use one of {', '.join(left.names)}"
         raise StoreError("StoreColumnUnknown", table, f"the rows joined with table {table} have no column {name}", fix)
+    if left.names.count(name) > 1:
+        raise _invalid(table, f"the rows joined with it have several columns {name}", "give each its own name")
     return left.field(name)
+
+
+_KINDS: tuple[tuple[str, tuple[Callable[[pa.DataType], bool], ...]], ...] = (
+    ("text", (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary)),
+    ("number", (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)),
+    ("date", (pa.types.is_date,)),
+    ("timestamp", (pa.types.is_timestamp,)),
+)
+"""Types whose values may be equal."""
+
+
+def _kind(type_: pa.DataType) -> str:
+    plain = type_.value_type if pa.types.is_dictionary(type_) else type_
+    return next((kind for kind, tests in _KINDS if any(test(plain) for test in tests)), str(plain))
 
 
 def _check_instant(table: str, name: str, type_: pa.DataType) -> None:

@@ -158,6 +158,62 @@ def test_a_key_that_is_not_shown_is_not_compared(world: World, mask: str, code: 
     assert refused.value.code == code
 
 
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        (pa.array([1]), "series is int64, and series of the table is string: no rows would match"),
+        (pa.array([day("2014-06-01")]), "series is date32"),
+        (pa.array([["gdp"]]), "series is list<item: string>"),
+    ],
+)
+def test_a_key_of_another_type_is_told_and_finds_not_nothing(world: World, key: pa.Array, told: str) -> None:
+    rows = decisions(day("2014-06-01")).set_column(0, "series", key)
+    with pytest.raises(StoreError, match=told) as refused:
+        gdp(world).join_asof(rows, at="at", available_as_of="known")
+    assert refused.value.code == "StoreJoinInvalid"
+
+
+@pytest.mark.parametrize("type_", [pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())])
+def test_text_is_text_however_it_lies(world: World, type_: pa.DataType) -> None:
+    rows = decisions(day("2014-06-01")).set_column(0, "series", pa.array(["gdp"]).cast(type_))
+    found = gdp(world).join_asof(rows, at="at", available_as_of="known", columns=["value"])
+    assert found.arrow().column("value").to_pylist() == [17101.3]
+
+
+def test_a_column_that_is_there_twice_is_told(world: World) -> None:
+    rows = decisions(day("2014-06-01"))
+    rows = rows.append_column("series", rows.column("series"))
+    with pytest.raises(StoreError, match="have several columns series") as refused:
+        gdp(world).join_asof(rows, at="at", available_as_of="known")
+    assert refused.value.code == "StoreJoinInvalid"
+
+
+@pytest.mark.parametrize(
+    ("known", "value"),
+    [
+        (pa.array([dt.date(9999, 12, 31)]), 17016.0),
+        (pa.array([dt.date(2262, 1, 1)]), 17016.0),
+        (pa.array([dt.datetime(9999, 12, 31)], pa.timestamp("us")), 17016.0),
+        (pa.array([dt.date(1, 1, 1)]), None),
+        (pa.array([dt.datetime(1, 1, 1)], pa.timestamp("us")), None),
+    ],
+)
+def test_instants_beyond_64_bits_are_after_or_before_all_that_is_known(
+    world: World, known: pa.Array, value: float | None
+) -> None:
+    rows = decisions(day("2014-06-01")).set_column(2, "known", known)
+    found = gdp(world).join_asof(rows, at="at", available_as_of="known", columns=["value"])
+    assert found.arrow().column("value").to_pylist() == [value]
+
+
+def test_an_instant_that_no_calendar_has_is_told(world: World) -> None:
+    for known in (pa.array([2**62]).cast(pa.timestamp("s")), pa.array([2**30], pa.int32()).cast(pa.date32())):
+        rows = decisions(day("2014-06-01")).set_column(2, "known", known)
+        with pytest.raises(StoreError, match="known holds an instant that no calendar has") as refused:
+            gdp(world).join_asof(rows, at="at", available_as_of="known").arrow()
+        assert refused.value.code == "StoreBoundInvalid"
+
+
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "a part of the key": ({"by": [], "at": "at"}, "StoreJoinInvalid", "`by` leaves out series"),
     "an unknown column": ({"by": {"series": "serie"}, "at": "at"}, "StoreColumnUnknown", "no column serie"),
