@@ -274,10 +274,8 @@ def test_law_the_order_of_items_is_no_change_and_changes_no_fingerprint(rule: st
     assert {c.fingerprint for c in changes(shuffled(before, order), shuffled(after, order))} == found
 
 
-@given(st.sampled_from(sorted(EXAMPLES)), st.sampled_from(sorted(EXAMPLES)))
-def test_law_changes_that_differ_have_fingerprints_that_differ(one: str, other: str) -> None:
-    first, second = (EXAMPLES[name].contracts() for name in (one, other))
-    (a,), (b,) = changes(first[0], first[1]), changes(second[0], second[1])
-    assert (a.fingerprint == b.fingerprint) == (
-        (a.rule.id, a.where, a.before, a.after) == (b.rule.id, b.where, b.before, b.after)
-    )
+def test_law_changes_that_differ_have_fingerprints_that_differ() -> None:
+    """Of all pairs of rules: an approval of the one is none of the other."""
+    found = [changes(before, after) for before, after, _ in (EXAMPLES[name].contracts() for name in sorted(EXAMPLES))]
+    told = {(c.rule.id, c.where, c.before, c.after): c.fingerprint for (c,) in found}
+    assert len(set(told.values())) == len(told) > 70

@@ -33,7 +33,8 @@ class ProductChange:
     column: str | None = None
     consumers: tuple[str, ...] = ()
     of_table: str | None = None
-    """The fingerprint of the change of the table contract that it is, as a plan of Strata models tells it."""
+    """The fingerprint of the change of the table contract that it is, as a plan of Strata models tells it; None where
+    the rule looks at more than the table, so that an approval given with it does not hold without."""
 
     @property
     def fingerprint(self) -> str:

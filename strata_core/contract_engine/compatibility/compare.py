@@ -132,8 +132,12 @@ def _columns(
             change.after_span,
             asset=asset,
             column=change.column,
-            of_table=change.fingerprint,
+            of_table=None if rule.id in _BY_MORE_THAN_THE_CHANGE else change.fingerprint,
         )
+
+
+_BY_MORE_THAN_THE_CHANGE = ("column-aliased", "partitioning-moved")
+"""Rules by what stands beside the change: the alias, the location. What is approved with it is no plan's change."""
 
 
 def _own_rule(change: Change, asset: Asset, aliased: set[str], levels: Levels) -> ChangeRule:
