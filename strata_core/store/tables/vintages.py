@@ -28,7 +28,7 @@ from .pieces import Piece, pieces_of
 
 FEW = 128
 """Keys up to which Bloom filters are asked: with more, some key is nearly always said to be there."""
-_AVAILABLE, _ORDER, _HASH, _AT = "_available", "_order", "_hash", "_at"
+_AVAILABLE, _ORDER, _HASH, _AT, _FIRST = "_available", "_order", "_hash", "_at", "_first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,18 @@ def _lands(rows: pl.DataFrame, key: list[str], count: int) -> np.ndarray:
     """
 
     def before(name: str) -> pl.Expr:
-        return pl.col(name).shift(1).over(key)
+        return pl.when(~pl.col(_FIRST)).then(pl.col(name).shift(1))
 
+    another_key = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(1)) for name in key)
+    by_key = rows.sort(key, maintain_order=True).with_columns(
+        (another_key | (pl.int_range(pl.len()) == 0)).alias(_FIRST)  # before the first row there is null, as in a key
+    )
     later = (pl.col(_AVAILABLE) > before(_AVAILABLE)) | (
         (pl.col(_AVAILABLE) == before(_AVAILABLE)) & (before(_ORDER).is_null() | (pl.col(_ORDER) >= before(_ORDER)))
     )
-    judged = rows.with_columns(
+    judged = by_key.with_columns(
         (pl.col(_HASH) == before(_HASH)).fill_null(False).alias("_same"),
-        (later.fill_null(False) | before(_AVAILABLE).is_null()).all().over(key).alias("_ordered"),
+        (later.fill_null(False) | before(_AVAILABLE).is_null()).all().over(pl.col(_FIRST).cum_sum()).alias("_ordered"),
     )
     lands = np.ones(count, dtype=bool)
     repeated = judged.filter(pl.col("_ordered") & pl.col("_same") & (pl.col(_AT) >= 0))
