@@ -11,10 +11,16 @@ from typing import NoReturn
 from .exits import FAILED, INTERRUPTED
 
 
+OBJECTS_BETWEEN_SEARCHES = 500_000
+"""What a command loads and makes lives to its end: to search it for garbage at every 700th object, as Python does, takes
+longer than to load it. Half a million objects are some fifty megabytes."""
+
+
 def end_with(answer: Callable[[], int], name: str, interrupted: str) -> NoReturn:
     """Exit with what `answer` gives, as the program `name`; `interrupted` is what Ctrl-C says."""
     # Arrow loads numpy, whose linear algebra starts a thread a core that spins for work that never comes.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(OBJECTS_BETWEEN_SEARCHES)
     try:
         code = answer()
     except KeyboardInterrupt:
