@@ -10,10 +10,9 @@ from typing import NoReturn
 
 from .exits import FAILED, INTERRUPTED
 
-
 OBJECTS_BETWEEN_SEARCHES = 500_000
-"""What a command loads and makes lives to its end: to search it for garbage at every 700th object, as Python does, takes
-longer than to load it. Half a million objects are some fifty megabytes."""
+"""What a command loads and makes lives to its end: to search it for garbage at every 700th object, as Python does,
+takes longer than to load it. Half a million objects are some fifty megabytes."""
 
 
 def end_with(answer: Callable[[], int], name: str, interrupted: str) -> NoReturn:
