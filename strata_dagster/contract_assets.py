@@ -124,9 +124,9 @@ def asset_key(place: Sequence[str]) -> AssetKey:
 
 def _covered(product: Product, here: Landscape) -> dict[AssetKey, tuple[str, ...]]:
     found: dict[AssetKey, tuple[str, ...]] = {}
-    for asset in product.assets:
-        if (key := here.key_of(asset)) is not None:
-            found[key] = tuple(dict.fromkeys((*found.get(key, ()), *asset.names)))
+    for names in product.assets:
+        if (key := here.key_of(names)) is not None:
+            found[key] = tuple(dict.fromkeys((*found.get(key, ()), *names)))
     return found
 
 

@@ -24,11 +24,11 @@ from dagster import (
     MetadataValue,
 )
 
+from strata_core.contract_engine.ages import stale_after
 from strata_core.contract_engine.observe import Observations, SeenTest
 from strata_core.contract_engine.observed import moment
 from strata_core.contract_engine.pipeline import Checked, examine, open_setting
 from strata_core.contract_engine.products import Product, inputs_digest, listed, live_versions
-from strata_core.contract_engine.project import stale_after
 from strata_core.contract_engine.refresh import Refreshed, refresh
 from strata_core.contract_engine.runtime_view import RuntimeView
 from strata_core.diagnostics import Diagnostic, Severity, StrataError

@@ -129,9 +129,7 @@ def _answer(
     checked = asking.checked
     candidate = next((c for c in checked.collated.candidates if c.id == product), None)
     if candidate is None or not checked.validated.passed(candidate):
-        files = frozenset(candidate.inputs) if candidate else frozenset[str]()
-        found = [d for d in checked.diagnostics if d.blocks and d.span is not None and d.span.file in files]
-        yield unasked(spec, found)
+        yield unasked(spec, checked.blocking(candidate) if candidate is not None else ())
         return
     yield result_of(spec, seen.get((product, str(given[TEST]))))
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dagster import AssetCheckKey, AssetKey, AssetsDefinition, AssetSpec
-
-from strata_core.contract_engine.products import OfferedAsset
 
 from .contract_checks import PRODUCT, TEST
 from .translator import MODEL, SOURCE
@@ -33,9 +31,9 @@ class Landscape:
         """All assets."""
         return frozenset(key for found in self.by_name.values() for key in found)
 
-    def key_of(self, asset: OfferedAsset) -> AssetKey | None:
-        """The asset that makes what a product offers; None where nothing of that name is here, or several are."""
-        for name in asset.names:
+    def key_of(self, names: Iterable[str]) -> AssetKey | None:
+        """The asset of the first of `names` that is that of one asset alone; None where there is no such."""
+        for name in names:
             found = self.by_name.get(name, frozenset())
             if len(found) == 1:
                 return next(iter(found))
@@ -54,7 +52,7 @@ def landscape(assets: Iterable[Given]) -> Landscape:
             unique_id = spec.metadata.get(DBT_UNIQUE_ID)
             if unique_id is not None:
                 dbt.add(spec.key)
-            for name in _names(spec):
+            for name in names_of(spec):
                 by_name[name].add(spec.key)
             loose[spec.key.path[-1]].add(spec.key)
         for check in given.check_specs if isinstance(given, AssetsDefinition) else ():
@@ -76,8 +74,10 @@ def _specs(given: Given) -> Sequence[AssetSpec]:
     return [given] if isinstance(given, AssetSpec) else list(given.specs)
 
 
-def _names(spec: AssetSpec) -> Iterable[str]:
+def names_of(spec: AssetSpec) -> Iterator[str]:
+    """The names by which contracts may mean an asset: its key, what Strata and dbt call what it is of."""
     yield spec.key.to_user_string()
+    yield spec.key.to_python_identifier()
     for name in (MODEL, SOURCE):
         if isinstance(found := spec.metadata.get(name), str):
             yield found

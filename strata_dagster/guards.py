@@ -26,6 +26,7 @@ from strata_core.diagnostics import Diagnostic, StrataError
 
 from .checks import check_specs, plain_name
 from .contract_checks import checks_about, covering, covers_of, freshness_policy
+from .covering import names_of
 from .findings import findings
 from .project import StrataProject, quietly
 from .tables import table_schema_of
@@ -128,7 +129,8 @@ def _given(asset: AssetsDefinition, contracts: Contracts | None, known: Sequence
     if contracts is not None and len(keys) == 1:
         return {keys[0]: contracts}
     of = [c for c in known if contracts is None or c.product == contracts]
-    found = {key: covering(of, names_of(key)) for key in keys}
+    specs = asset.specs_by_key
+    found = {key: covering(of, {*names_of(specs[key]), key.path[-1]}) for key in keys}
     several = {key: covers for key, covers in found.items() if len(covers) > 1}
     for key, covers in several.items():
         there = ", ".join(c.reference for c in covers)
@@ -140,11 +142,6 @@ def _given(asset: AssetsDefinition, contracts: Contracts | None, known: Sequence
         what = f"`{contracts}` covers no asset" if contracts else "no contract covers an asset"
         raise DagsterInvalidDefinitionError(f"guard: {what} of `{asset.node_def.name}`; contracts cover {there}")
     return named
-
-
-def names_of(key: AssetKey) -> tuple[str, ...]:
-    """The names that contracts may give an asset: its key, its key as an identifier, the last part of it."""
-    return tuple(dict.fromkeys((key.to_user_string(), key.to_python_identifier(), key.path[-1])))
 
 
 def _reference(ref: str, known: Sequence[Covered], project: StrataProject) -> tuple[str, tuple[Covered, ...]]:

@@ -1,16 +1,43 @@
-"""How old what is live of an asset is, against the freshness that its contract promises."""
+"""Ages against the freshness that contracts promise: of what was seen of an asset, and of what is live of one."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from ..contract.ages import parse_age
 from ..frozen import dataclass
-from .covering import Covered
 from .observe import seen_in_store
-from .pipeline import Setting
+
+if TYPE_CHECKING:
+    from .covering import Covered
+    from .pipeline import Setting
 
 _SECONDS = 19
+AgeState = Literal["fresh", "stale", "unknown"]
+
+
+def age_state(latest: str | None, promised: str, now: datetime) -> AgeState:
+    """How the instant `latest` stands at `now` (UTC) against the age that is promised."""
+    if latest is None:
+        return "unknown"
+    until = stale_after(latest, promised)
+    return "fresh" if until is None or now <= until else "stale"
+
+
+def age_told(latest: str, promised: str) -> str:
+    """That something is late, in words."""
+    return f"latest is {latest}, and at most {promised} old is promised"
+
+
+def stale_after(latest: str, promised: str) -> datetime | None:
+    """The last moment at which what is as old as `latest` keeps the promise."""
+    limit: timedelta | None = parse_age(promised)
+    return None if limit is None else _instant(latest) + limit
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text[:_SECONDS]).replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +55,7 @@ class Age:
         return None if self.latest is None else max(timedelta(0), self.now - self.latest)
 
     @property
-    def state(self) -> Literal["fresh", "stale", "unknown"]:
+    def state(self) -> AgeState:
         """As runtime views say it."""
         if self.age is None:
             return "unknown"
@@ -46,5 +73,4 @@ def age_of(setting: Setting, covered: Covered, environment: str, now: datetime) 
     else:
         found = [run.at for run in seen.runs]
     latest = max((text for text in found if text is not None), default=None)
-    at = None if latest is None else datetime.fromisoformat(latest[:_SECONDS]).replace(tzinfo=UTC)
-    return Age(at, covered.max_age, now)
+    return Age(None if latest is None else _instant(latest), covered.max_age, now)

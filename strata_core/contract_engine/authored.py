@@ -133,6 +133,11 @@ class Asset(Shape):
     freshness: AssetFreshness | None = None
     columns: tuple[ColumnContract, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that it may have where it is made: `ref`, and its id."""
+        return tuple(dict.fromkeys((self.ref or self.id, self.id)))
+
 
 @dataclass(frozen=True, slots=True)
 class Entity(Shape):

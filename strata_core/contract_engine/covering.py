@@ -30,7 +30,7 @@ OWNERS_SEE = "experimental"
 @dataclass(frozen=True, slots=True)
 class CoveredTest:
     """A test of a product, as it is listed: `visible_to` names who is meant to look at it, nobody in particular where
-    it is empty. `ref` is dbt's name of a test of dbt's."""
+    it is empty. `asset` is the one that it names, `ref` dbt's name of a test of dbt's."""
 
     product: str
     id: str
@@ -38,6 +38,7 @@ class CoveredTest:
     severity: str
     description: str | None
     visible_to: tuple[str, ...]
+    asset: str | None = None
     ref: str | None = None
 
 
@@ -111,7 +112,7 @@ def covered_by(candidate: Candidate) -> Iterator[Covered]:
     contract = candidate.contract
     tests: dict[str, list[CoveredTest]] = {asset.id: [] for asset in contract.assets}
     for test in contract.tests:
-        tests.setdefault(_about(test, contract), []).append(_listed(test, contract))
+        tests.setdefault(_about(test, contract), []).append(listed_test(test, contract))
     for i, asset in enumerate(contract.assets):
         age = asset.freshness.max_age if asset.freshness else None
         age = age or (contract.freshness.max_age if contract.freshness else None)
@@ -119,7 +120,7 @@ def covered_by(candidate: Candidate) -> Iterator[Covered]:
             contract.id,
             asset.id,
             asset.kind,
-            tuple(dict.fromkeys((asset.ref or asset.id, asset.id))),
+            asset.names,
             tuple(tests[asset.id]),
             tuple(_columns(asset)),
             parse_age(age) if age else None,
@@ -149,7 +150,8 @@ def _about(test: Test, contract: AuthoredContract) -> str:
     return next(iter(mentioned_assets(test.sql, contract)), first)
 
 
-def _listed(test: Test, contract: AuthoredContract) -> CoveredTest:
+def listed_test(test: Test, contract: AuthoredContract) -> CoveredTest:
+    """A test of `contract`, in few words."""
     owner = tuple(dict.fromkeys((contract.owner.team, *contract.owner.approvers)))
     return CoveredTest(
         contract.id,
@@ -158,6 +160,7 @@ def _listed(test: Test, contract: AuthoredContract) -> CoveredTest:
         test.severity,
         test.description,
         owner if test.severity == OWNERS_SEE else (),
+        test.asset,
         test.ref if test.kind == "dbt" else None,
     )
 

@@ -127,9 +127,7 @@ def promise_of(guard: Guard, reference: str, name: str | None = None) -> Promise
     found = named_cover(reference, tuple(one for c in sound.values() for one in covered_by(c)))
     candidate = sound[found.product]
     if not guard.checked.validated.passed(candidate):
-        files = frozenset(candidate.inputs)
-        blocking = [d for d in guard.checked.diagnostics if d.blocks and d.span is not None and d.span.file in files]
-        raise StrataError(*blocking)
+        raise StrataError(*guard.checked.blocking(candidate))
     table = guard.checked.validated.tables[found.product][found.asset]
     asset = next(a for a in candidate.contract.assets if a.id == found.asset)
     about = {t.id for t in found.tests}

@@ -20,6 +20,7 @@ from .tree import FolderTree, Tree
 
 if TYPE_CHECKING:  # what an unchanged tree needs not
     from ..planning.project import Project
+    from .candidate import Candidate
     from .collate import Collated
     from .parse.parsed import GeneratedAsset, Parsed
     from .promotions import Promotion
@@ -54,6 +55,11 @@ class Checked:
     validated: Validated
     promotions: Mapping[str, Promotion]
     diagnostics: tuple[Diagnostic, ...]
+
+    def blocking(self, *candidates: Candidate) -> tuple[Diagnostic, ...]:
+        """What blocks `candidates`: found in the files that they are made of, or in none."""
+        files = frozenset(path for c in candidates for path in c.inputs)
+        return tuple(d for d in self.diagnostics if d.blocks and (d.span is None or d.span.file in files))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from ..digests import hexdigest
 from ..frozen import dataclass, field, replace
 from ..planning import cache
 from .candidate import Candidate
+from .covering import CoveredTest, listed_test
 from .discover import InputKind, Inventory, discover
 from .merge_rules import canonical
 from .observed import stored_names
@@ -26,31 +27,12 @@ VERSION_CODES = ("E130", "E131", "E132", "E133")
 
 
 @dataclass(frozen=True, slots=True)
-class OfferedAsset:
-    """An asset of a product, with the names that it may have where it is made."""
-
-    id: str
-    kind: str
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ProductTest:
-    """A test of a product: `kind` is `sql`, `expectation` or `dbt`."""
-
-    id: str
-    kind: str
-    severity: str
-    asset: str | None
-    description: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Product:
     """What is to be known of a product. Of a contract that is not sound, what can be read of it.
 
     `place` leads to the contract's folder from the folder of contracts; `digest` is of everything that what is served
-    of it is made of, and `stored` are the names under which the store may have published its assets.
+    of it is made of. `assets` has the names that each asset may have where it is made, and `stored` are those under
+    which the store may have published them.
     """
 
     id: str
@@ -68,8 +50,8 @@ class Product:
     layer: str | None = None
     domain: str | None = None
     team: str | None = None
-    assets: tuple[OfferedAsset, ...] = ()
-    tests: tuple[ProductTest, ...] = ()
+    assets: tuple[tuple[str, ...], ...] = ()
+    tests: tuple[CoveredTest, ...] = ()
     stored: tuple[str, ...] = field(default=())
 
     @property
@@ -168,8 +150,8 @@ def _told(candidate: Candidate, checked: Checked) -> Product:
         contract.layer,
         contract.domain,
         contract.owner.team,
-        tuple(OfferedAsset(a.id, a.kind, tuple(dict.fromkeys((a.ref or a.id, a.id)))) for a in contract.assets),
-        tuple(ProductTest(t.id, t.kind, t.severity, t.asset, t.description) for t in contract.tests),
+        tuple(asset.names for asset in contract.assets),
+        tuple(listed_test(test, contract) for test in contract.tests),
         tuple(dict.fromkeys(stored_names(candidate.data["assets"]))),
     )
 
@@ -189,7 +171,7 @@ class _Facts:
 
     def __init__(self, checked: Checked) -> None:
         candidates = [c for c in checked.collated.candidates if c.sound]
-        names = {n for c in candidates for a in c.contract.assets for n in (a.ref or a.id, a.id)}
+        names = {n for c in candidates for a in c.contract.assets for n in a.names}
         parsed: Parsed = checked.parsed
         self.assets: dict[str, list[GeneratedAsset]] = defaultdict(list)
         for asset in parsed.generated:
@@ -209,7 +191,7 @@ class _Facts:
             return []
         parts = [canonical(candidate.data), repr(sorted(candidate.provenance.items(), key=repr))]
         for asset in candidate.contract.assets:
-            for name in dict.fromkeys((asset.ref or asset.id, asset.id)):
+            for name in asset.names:
                 parts += self.runs.get(name, ())
                 for made in self.assets.get(name, ()):
                     parts.append(repr((made.kind, made.upstream, made.columns, made.complete)))

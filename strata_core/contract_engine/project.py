@@ -6,14 +6,14 @@ A snapshot that is small: the latest of each thing, lineage of one hop, and link
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Literal, Protocol, TypeVar
 
-from ..contract.ages import parse_age
 from ..diagnostics import Diagnostic, Span
 from ..frozen import replace
 from ..types import widens
 from ..types.spelling import TypeSpellingError, parse_type
+from .ages import age_state, age_told
 from .authored import AgentPermission, Asset, AuthoredContract, Governance, MaskingIntent
 from .candidate import Candidate
 from .observe import Observations, SeenCheck, SeenSchema
@@ -155,10 +155,6 @@ def instant(text: str) -> str:
     return f"{text[:_SECONDS]}Z"
 
 
-def _refs(asset: Asset) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((asset.ref or asset.id, asset.id)))
-
-
 def _tests(contract: AuthoredContract, known: Known) -> Iterator[TestStatus]:
     hidden = tuple(dict.fromkeys((contract.owner.team, *contract.owner.approvers)))
     for test in contract.tests:
@@ -182,7 +178,7 @@ def _checks(contract: AuthoredContract, known: Known) -> Iterator[CheckStatus]:
     """What checks say of the assets, but for dbt's tests that the contract names: these are among its tests."""
     named = {known.dbt_names.get(t.ref, t.ref) for t in contract.tests if t.kind == "dbt"}
     for asset in contract.assets:
-        found = {c.check: c for ref in reversed(_refs(asset)) for c in known.checks.get(ref, ())}
+        found = {c.check: c for ref in reversed(asset.names) for c in known.checks.get(ref, ())}
         for check in sorted(found.keys() - named):
             one = found[check]
             at = instant(one.at) if one.at else None
@@ -198,7 +194,7 @@ def _freshness(contract: AuthoredContract, known: Known, now: datetime) -> Itera
         if promised is None:
             continue
         latest: str | None = None
-        for ref in _refs(asset):
+        for ref in asset.names:
             if asset.freshness is not None and asset.freshness.column is not None:
                 latest = latest or known.latest_values.get((ref, asset.freshness.column))
             elif ref in known.loaded:
@@ -213,28 +209,9 @@ def _freshness(contract: AuthoredContract, known: Known, now: datetime) -> Itera
         )
 
 
-def age_state(latest: str | None, promised: str, now: datetime) -> Literal["fresh", "stale", "unknown"]:
-    """How the instant `latest` stands at `now` (UTC) against the age that is promised."""
-    if latest is None:
-        return "unknown"
-    until = stale_after(latest, promised)
-    return "fresh" if until is None or now <= until else "stale"
-
-
-def age_told(latest: str, promised: str) -> str:
-    """That something is late, in words."""
-    return f"latest is {latest}, and at most {promised} old is promised"
-
-
-def stale_after(latest: str, promised: str) -> datetime | None:
-    """The last moment at which what is as old as `latest` keeps the promise."""
-    limit: timedelta | None = parse_age(promised)
-    return None if limit is None else datetime.fromisoformat(latest[:_SECONDS]).replace(tzinfo=UTC) + limit
-
-
 def _schemas(contract: AuthoredContract, known: Known) -> Iterator[SchemaState]:
     for asset in contract.assets:
-        schema = next((known.schemas[r] for r in _refs(asset) if r in known.schemas), None)
+        schema = next((known.schemas[r] for r in asset.names if r in known.schemas), None)
         if schema is not None:
             yield SchemaState(
                 asset=asset.id,
@@ -269,7 +246,7 @@ def _drift(asset: Asset, schema: SeenSchema) -> Iterator[str]:
 
 def _runs(contract: AuthoredContract, known: Known) -> Iterator[RunSummary]:
     for asset in contract.assets:
-        run = next((known.runs[r] for r in _refs(asset) if r in known.runs), None)
+        run = next((known.runs[r] for r in asset.names if r in known.runs), None)
         if run is not None:
             at = instant(run.at) if run.at else None
             yield RunSummary(
@@ -286,8 +263,8 @@ def _runs(contract: AuthoredContract, known: Known) -> Iterator[RunSummary]:
 def _lineage(contract: AuthoredContract, known: Known) -> Iterator[LineageEdge]:
     """One hop: what is declared, what the compiler knows, what was seen; each pair once, by the best basis."""
     for asset in contract.assets:
-        compiled = next((known.upstream[r] for r in _refs(asset) if r in known.upstream), ())
-        observed = [u for r in _refs(asset) for u in known.edges.get(r, ()) if u not in compiled]
+        compiled = next((known.upstream[r] for r in asset.names if r in known.upstream), ())
+        observed = [u for r in asset.names for u in known.edges.get(r, ()) if u not in compiled]
         for upstream in compiled:
             product = known.owners.get(upstream)
             yield LineageEdge(asset=asset.id, upstream=upstream, product=product, basis="compiled")

@@ -174,8 +174,7 @@ def _chosen(checked: Checked, products: Sequence[str]) -> list[Candidate]:
 
 def _obstacles(checked: Checked, candidate: Candidate) -> Iterable[Diagnostic]:
     """What was found in the product's own files and blocks it, and that it does."""
-    own = frozenset(candidate.inputs)
-    blocking = [d for d in checked.diagnostics if d.blocks and (d.span is None or d.span.file in own)]
+    blocking = checked.blocking(candidate)
     if blocking or not candidate.sound:
         yield from blocking
         message = f"`{candidate.id}` cannot be promoted: {len(blocking)} findings block it"

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ..diagnostics import Diagnostic, StrataError
 from ..frozen import dataclass
-from .project import age_state, age_told
+from .ages import age_state, age_told
 from .publish import CURRENT
 
 State = Literal["healthy", "degraded", "blocked", "not published"]

@@ -631,3 +631,11 @@ def test_no_event_of_any_run_shows_a_value_of_a_classified_column(place) -> None
             assert "secret-" not in str(entry.to_json() if hasattr(entry, "to_json") else entry)
             assert "secret-" not in repr(entry)
     assert seen > 100
+
+
+def test_a_contract_means_a_dbt_model_by_its_name_whatever_a_translator_calls_the_asset(place: Place) -> None:
+    metadata = {"dagster_dbt/unique_id": "model.shop.orders"}
+    run = place.run(place.orders(rows(), key=["warehouse", "o_v2"], metadata=metadata))
+    assert run.success, run.failure
+    assert run.made["warehouse/o_v2"].metadata["contract"].value == "shop.orders/orders"
+    assert sorted(row["id"] for row in place.live("orders")) == [1, 2]

@@ -27,8 +27,7 @@ def export_command(setting: Setting, product: str, standard: str, standard_versi
 
     checked = examine(setting)
     (candidate,) = named(checked, [product])
-    inputs = frozenset(candidate.inputs)
-    blocking = [d for d in checked.diagnostics if d.blocks and d.span is not None and d.span.file in inputs]
+    blocking = checked.blocking(candidate)
     if blocking or not candidate.sound:
         tell(blocking, setting.root, "text", err=True)
         return exit_code(blocking)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,10 +63,15 @@ NO_CONTRACT = "this project has no contract: `contract-engine init` drafts one"
 def named(checked: Checked, products: Iterable[str]) -> list[Candidate]:
     """The candidates of products, all where none is named; raises E073 where there is none of a name."""
     known = checked.collated.by_id
+    require_known(products, known)
+    return [known[product] for product in products] or [*known.values()]
+
+
+def require_known(products: Iterable[str], known: Collection[str]) -> None:
+    """Raises E073 where one of `products` is not among those that are `known`."""
     for product in products:
         if product not in known:
             raise StrataError(Diagnostic("E073", f"there is no product `{product}`", fix=_nearest(product, known)))
-    return [known[product] for product in products] or [*known.values()]
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
@@ -84,8 +89,7 @@ def chosen(checked: Checked, contract: Path | None) -> tuple[list[Candidate], li
     if not found:
         fix = _nearest(str(contract), [c.file for c in candidates])
         raise StrataError(Diagnostic("E073", f"`{contract}` is no contract of this project", fix=fix))
-    inputs = frozenset(path for c in found for path in c.inputs)
-    return found, [d for d in checked.diagnostics if d.blocks and (d.span is None or d.span.file in inputs)]
+    return found, [*checked.blocking(*found)]
 
 
 def write(path: Path, content: bytes) -> None:

@@ -9,12 +9,10 @@ from pathlib import Path
 import click
 
 from ...contract_engine.pipeline import Setting, check
-from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.render import printable
-from ...diagnostics.suggest import did_you_mean
 from ..exits import CLEAN, FINDINGS
 from ..options import format_option
-from .shared import NO_CONTRACT, on_contracts
+from .shared import NO_CONTRACT, on_contracts, require_known
 
 
 @click.command("status")
@@ -38,10 +36,7 @@ def status_command(
 
     place = out or setting.root / setting.config.contract_engine.out
     known = dict.fromkeys((*served_products(place), *(p.id for p in check(setting).products)))
-    for product in products:
-        if product not in known:
-            fix = did_you_mean(product, known, "`contract-engine discover` lists contracts")
-            raise StrataError(Diagnostic("E073", f"there is no product `{product}`", fix=fix))
+    require_known(products, known)
     now = moment()
     found = [standing(place, product, now, agent) for product in products or sorted(known)]
     if format_ == "json":

@@ -133,7 +133,7 @@ def _mentioned(sql: str, contract: AuthoredContract) -> Mapping[str, tuple[str, 
     import sqlglot
     from sqlglot import exp
 
-    assets = {name.casefold(): a.id for a in contract.assets for name in (a.ref or a.id, a.id)}
+    assets = {name.casefold(): a.id for a in contract.assets for name in a.names}
     tables = sqlglot.parse_one(sql, read="duckdb").find_all(exp.Table)
     found = (".".join(part.name for part in table.parts) for table in tables)
     return {name: (contract.id, assets[name.casefold()]) for name in found if name.casefold() in assets}

@@ -72,7 +72,7 @@ def sql_faults(sql: str, dialect: str, assets: Iterable[Asset]) -> Iterator[tupl
     import sqlglot  # 100 ms, which contracts without SQL do not pay
     from sqlglot import exp
 
-    names = {name.casefold() for asset in assets for name in (asset.id, asset.ref or asset.id)}
+    names = {name.casefold() for asset in assets for name in asset.names}
     try:
         statements = [s for s in sqlglot.parse(sql, read=dialect) if s is not None and not isinstance(s, exp.Semicolon)]
     except ValueError:
