@@ -65,9 +65,9 @@ class GuardTelling:
             elif key not in self.unpromised:
                 yield from self._made_of_guarded(key, event)
 
-    def rest(self, held: Mapping[AssetKey, Any]) -> Iterator[AssetCheckResult]:
-        """Every selected check that has no result yet."""
-        yield from self._of_unmade(held)
+    def rest(self, held: Mapping[AssetKey, Any], *, failed: bool) -> Iterator[AssetCheckResult]:
+        """Every selected check that has no result yet; `failed` says that the op raised."""
+        yield from self._of_unmade(held, failed)
         yield from self._of_unselected()
         yield from self._of_live()
 
@@ -96,14 +96,15 @@ class GuardTelling:
         else:
             yield event
 
-    def _of_unmade(self, held: Mapping[AssetKey, Any]) -> Iterator[AssetCheckResult]:
+    def _of_unmade(self, held: Mapping[AssetKey, Any], failed: bool) -> Iterator[AssetCheckResult]:
         for key in sorted(self.op.guarded.keys() & self.op.selected):
             found = self.unpromised.get(key, ())
             if key in held and not found:
                 continue
             name = self.promises[key].name if key in self.promises else key.to_python_identifier()
             why = "its contract cannot be used" if found else "it was not made"
-            yield from self._noted([verdicts.unmade(key, self.guard, name, why, found)])
+            skipped = not found and not failed and key in self.op.skippable
+            yield from self._noted([verdicts.unmade(key, self.guard, name, why, found, skipped=skipped)])
             if found:
                 self.op.context.log.error(findings(found, self.guard.project))
 

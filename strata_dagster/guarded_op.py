@@ -53,6 +53,14 @@ class GuardedOp:
                     stack.append(upstream)
         return frozenset(found & self.guarded.keys())
 
+    @property
+    def skippable(self) -> frozenset[AssetKey]:
+        """The assets whose op may well make nothing (`output_required=False`)."""
+        if self.original.can_subset:  # all outputs may be left out, by runs that do not select them
+            return frozenset()
+        optional = {name for name, out in self.original.op.outs.items() if not out.is_required}
+        return frozenset(key for name, key in self.original.keys_by_output_name.items() if name in optional)
+
     def holds(self, key: AssetKey) -> bool:
         """Whether what is made of `key` waits for a verdict: it is guarded, or made of what is."""
         return key in self.guarded or bool(self.above[key])

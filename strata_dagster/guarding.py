@@ -37,9 +37,9 @@ from .findings import failure_lines, findings
 from .frames import frame_of
 from .guard_telling import Conclusion, GuardTelling, logged, unusable
 from .guarded_op import GuardedOp
-from .guards import CONTRACT, RESOURCE
+from .guards import CONTRACT, LOCATION, RESOURCE
 from .pins import TOGETHER, nothing_published
-from .shown import Shown
+from .shown import Shown, in_turn
 
 DBT_ID = "unique_id"
 """Metadata of what dagster-dbt yields: the node of the dbt project."""
@@ -75,7 +75,7 @@ class Guarding:
                 self.unpromised[key] = error.diagnostics
         fault: Exception | None = None
         if self.op.selected or shown.selected_asset_check_keys:
-            events = iter(inner(shown))
+            events = in_turn(context, inner(shown))
             while True:
                 try:
                     event = next(events)
@@ -154,7 +154,7 @@ class Guarding:
         conclusion = Conclusion(done.version, live, refused, because, failing=stopped is not None)
         telling = GuardTelling(self.op, guard, self.promises, self.unpromised, conclusion)
         yield from telling.held(self.held, self.judged)
-        yield from telling.rest(self.held)
+        yield from telling.rest(self.held, failed=fault is not None)
         if fault is not None:
             raise fault
         faults = [d for k in sorted(refused) for d in self.unpromised.get(k) or self.judged[k].violations]
@@ -184,11 +184,13 @@ class Guarding:
 
 
 def _about(diagnostic: Diagnostic, value: object) -> Diagnostic:
-    """E036 of an asset that returned something which is no table."""
-    if diagnostic.code != "E036" or value is None:
+    """E036 of an asset that returned nothing which is a table, and does not say where its rows are."""
+    if diagnostic.code != "E036":
         return diagnostic
-    fix = "return a table of pyarrow, polars or pandas, or say where the asset writes its rows"
-    return replace(diagnostic, message=f"{diagnostic.message}, and a {type(value).__name__} is no table", fix=fix)
+    told = "" if value is None else f", and a {type(value).__name__} is no table"
+    where = f"`location:` of the contract's asset, or `{LOCATION}` in the metadata of this one"
+    fix = f"return a table of pyarrow, polars or pandas, or say where the rows are ({where})"
+    return replace(diagnostic, message=f"{diagnostic.message}{told}", fix=fix)
 
 
 def _with_value(event: Any, value: object) -> Any:

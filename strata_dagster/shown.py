@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cached_property
+from inspect import isasyncgen
+from typing import Any
 
 from dagster import AssetCheckKey, AssetExecutionContext, AssetsDefinition
 
@@ -30,3 +33,24 @@ class Shown(AssetExecutionContext):
     def selected_asset_check_keys(self) -> frozenset[AssetCheckKey]:
         """The selected checks that the op had before."""
         return frozenset(super().selected_asset_check_keys) & frozenset(self._original.check_keys)
+
+    def add_output_metadata(
+        self, metadata: Mapping[str, Any], output_name: str | None = None, mapping_key: str | None = None
+    ) -> None:
+        """As Dagster's; an op that had one output need not name it because it has those of checks now."""
+        names = [*self._original.op.outs]
+        sole = names[0] if len(names) == 1 else None
+        super().add_output_metadata(metadata, output_name or sole, mapping_key)
+
+
+def in_turn(context: AssetExecutionContext, made: Any) -> Iterator[Any]:
+    """The events that an op makes; those of an `async` one as Dagster itself takes them."""
+    if not isasyncgen(made):
+        yield from made
+        return
+    loop = context.op_execution_context.get_step_execution_context().event_loop
+    while True:
+        try:
+            yield loop.run_until_complete(anext(made))
+        except StopAsyncIteration:
+            return

@@ -67,14 +67,24 @@ def looked_at(key: AssetKey, guard: Guard, verdict: Verdict) -> AssetCheckResult
     return _pin(key, True, text, verdict, _unpublished(guard, verdict))
 
 
-def unmade(key: AssetKey, guard: Guard | None, name: str, why: str, found: tuple[Diagnostic, ...]) -> AssetCheckResult:
-    """The pin's verdict where there are no rows to look at. It fails: nothing is known of a candidate."""
+def unmade(
+    key: AssetKey,
+    guard: Guard | None,
+    name: str,
+    why: str,
+    found: tuple[Diagnostic, ...],
+    *,
+    skipped: bool = False,
+) -> AssetCheckResult:
+    """The pin's verdict where there are no rows to look at. It fails: nothing is known of a candidate. Where the asset
+    was `skipped`, as it may be, that is a warning."""
     stays = "what was live stays live"
     if guard is not None:
         stays = pins.stays_live(guard.base.models.get(name), guard.environment, guard.base)
     metadata: dict[str, Metadatum] = {"published": False}
     metadata |= {"findings": MetadataValue.md(list_of(found))} if found else {}
-    return pin_result(key, False, f"{why}: not published; {stays}", metadata)
+    severity = AssetCheckSeverity.WARN if skipped else AssetCheckSeverity.ERROR
+    return pin_result(key, False, f"{why}: not published; {stays}", metadata, severity)
 
 
 def stays_live(guard: Guard, verdict: Verdict) -> str:

@@ -346,6 +346,43 @@ def test_code_that_fails_is_told_as_it_is_and_every_check_has_a_verdict(place) -
     assert "it was not made" in run.checks["write_pin"].description
 
 
+@pytest.mark.parametrize(("frame", "made"), [(rows(), {"orders", "report"}), (rows(country="FR"), set())])
+@pytest.mark.parametrize("yields", [False, True])
+def test_an_async_asset_is_judged_as_any_other(place, frame, made, yields) -> None:
+    async def returned() -> pl.DataFrame:
+        return frame
+
+    async def yielded() -> Any:
+        yield dg.Output(frame)
+
+    orders = dg.asset(yielded if yields else returned, name="orders")
+    run = place.run(guard(orders, project=place.project), report)
+    assert ({*run.made}, run.success) == (made, bool(made)), run.failure
+    assert set(run.checks) == OWN
+
+
+def test_an_asset_that_may_make_nothing_and_does_is_skipped(place) -> None:
+    @dg.asset(output_required=False)
+    def orders() -> Iterator[dg.Output[pl.DataFrame]]:
+        yield from ()
+
+    place.run(place.orders(rows()))
+    run = place.run(guard(orders, project=place.project), report)
+    assert (run.success, run.made) == (True, {}), run.failure
+    assert run.verdicts["orders.write_pin"] == (False, "WARN")
+    assert "it was not made: not published; version 1 of prod stays live" in run.checks["write_pin"].description
+    assert len(place.live()) == 2
+
+
+def test_an_asset_that_returns_nothing_is_told_where_its_rows_may_be(place) -> None:
+    run = place.run(place.orders(None))
+    assert (run.success, run.made) == (False, {})
+    fix = (
+        "say where the rows are (`location:` of the contract's asset, or `strata/location` in the metadata of this one)"
+    )
+    assert fix in run.failure
+
+
 def test_a_table_that_others_write_is_read_where_its_contract_says(place) -> None:
     path = place.root / "data/outside.parquet"
     path.parent.mkdir()
@@ -496,6 +533,7 @@ def test_inputs_config_and_resources_of_the_guarded_asset_are_what_they_were(pla
     @dg.asset
     def orders(context: dg.AssetExecutionContext, config: Settings, source: Source, numbers: list[int]) -> pl.DataFrame:
         assert context.selected_asset_check_keys == set()
+        context.add_output_metadata({"asked": len(numbers)})
         return pl.DataFrame({"id": numbers, "country": config.country, "email": source.email})
 
     run = Run(
@@ -512,6 +550,7 @@ def test_inputs_config_and_resources_of_the_guarded_asset_are_what_they_were(pla
         )
     )
     assert run.success, run.failure
+    assert run.made["orders"].metadata["asked"].value == 2
     assert [r["country"] for r in place.live()] == ["ES", "ES"]
 
 
