@@ -9,9 +9,10 @@ import pyarrow as pa
 import pytest
 
 from strata_core.diagnostics import StrataError
-from strata_core.store import disk, orphans
+from strata_core.store import Artifact, disk, orphans
 from strata_core.store.environments import EMPTY, Pointer
 from strata_core.store.store import Store
+from strata_core.store.verifying import VerifiedArtifacts, verify_artifacts
 
 NONE = timedelta(0)
 DAY = timedelta(days=1)
@@ -123,3 +124,15 @@ def test_a_folder_without_a_manifest_is_an_orphan_too(store):
     (artifact.directory / "_manifest.json").unlink()
     assert collected(store) == [("t", 1)]
     assert not artifact.directory.exists()
+
+
+def test_what_is_collected_while_it_is_verified_is_no_damage(store, monkeypatch):
+    address = adopted(store, 1, "orders").address
+    verify = Artifact.verify
+
+    def collected(artifact, contents=True):
+        disk.remove_directory(artifact.directory)
+        return verify(artifact, contents)
+
+    monkeypatch.setattr(Artifact, "verify", collected)
+    assert verify_artifacts(store, "orders", [address]) == VerifiedArtifacts(0, 0, ())
