@@ -88,13 +88,12 @@ def strata_stale_sensor(
             compiled = compile_(opened) if project.on_error == "check" else compile_sound(opened)
             workspace = open_workspace(opened, resource.environment, compiled, write=False)
             seen = _state(workspace, partitions.values(), context)
-            before = json.loads(context.cursor) if context.cursor else {}
-            if before.get("seen") == seen:
+            before, asked = _cursor(context.cursor)
+            if before == seen:
                 return SkipReason("nothing has changed since what is stale was asked for")
             wanted = [*_wanted(workspace, keys, partitions, context)]
         except StrataError as error:
             return SkipReason(f"the project cannot be planned:\n{findings(error.diagnostics, None)}")
-        asked: dict[str, str] = before.get("asked", {})
         still = {one.name: asked[one.name] for one in wanted if one.name in asked}
         requests: list[RunRequest] = []
         done: dict[str, str] = {}
@@ -118,6 +117,18 @@ def strata_stale_sensor(
         default_status=default_status,
         description=f"Materializes what is stale of {project.name} in {resource.environment}, each candidate once.",
     )
+
+
+def _cursor(text: str | None) -> tuple[str, Mapping[str, str]]:
+    """The state that a tick saw, and the candidates that were asked for by then: none of both in a cursor that somebody
+    wrote in the UI, or another release. What is asked for again then, Dagster knows by its run key."""
+    try:
+        match json.loads(text or "{}"):
+            case {"seen": str(seen), "asked": dict(asked)}:
+                return seen, asked
+    except ValueError:
+        pass
+    return "", {}
 
 
 def _state(

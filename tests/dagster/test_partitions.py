@@ -480,3 +480,11 @@ def test_a_model_that_has_got_partitions_is_made_by_a_range_of_all(sales) -> Non
     assert [r["id"] for r in sales.rows("daily")] == [1, 2, 3]
     assert ticks.tick() == [(["total"], None)]
     assert ticks.tick() == []
+
+
+@pytest.mark.parametrize("cursor", ["garbage", "null", "[]", '{"seen": 3}', '{"seen": "", "asked": [1]}'])
+def test_a_cursor_that_is_none_of_the_sensor_is_as_none(sales, cursor) -> None:
+    ticks = Ticks(sales)
+    ticks.cursor = cursor
+    assert ticks.tick() == [(["daily", "by_day"], "2024-01-01...2024-01-04")]
+    assert ticks.tick() == [(["total"], None)]
