@@ -60,8 +60,9 @@ def provenance_tags(context: AssetExecutionContext, key: AssetKey, partition: st
     for parent in sorted(node.parent_keys):
         above = context.job_def.asset_layer.get(parent)
         same = partition if above.partitions_def == node.partitions_def and above.is_partitioned else None
-        record = context.instance.get_latest_data_version_record(parent, above.is_external)
-        own = context.instance.get_latest_data_version_record(parent, above.is_external, same) if same else record
+        # In the graph of a run, what it does not select is external, though another run may have materialized it.
+        record = context.instance.get_latest_data_version_record(parent)
+        own = context.instance.get_latest_data_version_record(parent, partition_key=same) if same else record
         tags = own.event_log_entry.tags if own else {}
         yield f"dagster/input_data_version/{parent.to_user_string()}", tags.get("dagster/data_version", "INITIAL")
         pointer = "NULL" if record is None else str(record.storage_id)

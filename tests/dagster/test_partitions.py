@@ -251,6 +251,20 @@ def test_a_partition_that_changed_upstream_makes_that_one_stale_downstream_and_n
     assert sales.stale("by_day") == {}
 
 
+def test_a_range_knows_the_versions_of_what_another_run_has_made(sales) -> None:
+    sales.edit("models/sales.strata", "  from daily\n", "  from wide\n")
+    sales.edit("models/sales.strata", "model total", "model wide { from sales }\nmodel total")
+    sales.run("wide")
+    assert sales.run("by_day", key="2024-01-01...2024-01-04").success
+    assert sales.stale("by_day") == {}
+    tags = sales.latest("by_day")["2024-01-01"].tags
+    assert tags["dagster/input_data_version/wide"] == sales.versions("wide")[""]
+    sales.write("models/sales.strata", MODELS)
+    sales.run("daily", key="2024-01-01...2024-01-04")
+    sales.run("by_day", key="2024-01-01...2024-01-04")
+    assert sales.stale("by_day") == {}
+
+
 def test_an_op_of_another_asset_runs_after_a_range(sales) -> None:
     daily = sales.assets()[0].specs_by_key[dg.AssetKey("daily")].partitions_def
 
