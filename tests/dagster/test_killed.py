@@ -42,7 +42,7 @@ print("ready", flush=True)
 for run_id in sys.stdin:
     child = os.fork()
     if not child:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(os.open("worker.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
         os.dup2(1, 2)
         with dg.DagsterInstance.get() as instance:
             ran = job.execute_in_process(instance=instance, run_id=run_id.strip(), raise_on_error=False)
@@ -58,6 +58,7 @@ class Workers:
     def __init__(self, shop) -> None:
         home = shop.root.parent / "home"
         environment = {**os.environ, "DAGSTER_HOME": str(home), "PYTHONWARNINGS": "ignore"}
+        self.log = shop.root / "worker.log"
         self._process = subprocess.Popen(
             [sys.executable, "-c", FORKS],
             cwd=shop.root,
@@ -120,7 +121,7 @@ def test_a_hundred_kills_never_leave_half_a_publication_nor_tell_what_is_not_liv
             shop.write("data/orders.csv", orders(turn))
             began, run_id = time.monotonic(), str(uuid4())
             workers.start(run_id)
-            assert workers.ended() == 0
+            assert workers.ended() == 0, workers.log.read_text()
             whole = time.monotonic() - began
             assert told_is_live(shop, store, run_id) == 3
         live, published, untold, killed = 2, 0, 0, 0
@@ -148,7 +149,7 @@ def test_a_hundred_kills_never_leave_half_a_publication_nor_tell_what_is_not_liv
             if turn % HEALED_EVERY == 0:
                 healed = str(uuid4())
                 workers.start(healed)
-                assert workers.ended() == 0
+                assert workers.ended() == 0, workers.log.read_text()
                 live = turn
                 assert totals(shop) == (59 * turn, 59 * turn)
                 assert told_is_live(shop, store, healed) == 3
