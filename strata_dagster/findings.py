@@ -23,7 +23,7 @@ def _unknown(_path: str) -> None:
 
 
 def list_of(diagnostics: Iterable[Diagnostic]) -> str:
-    """Findings with their places and what to do about them, as a Markdown list."""
+    """Findings with their places, notes and what to do about them, as a Markdown list."""
     found = [*diagnostics]
     lines = [_item(d) for d in found[:SHOWN]]
     lines += [f"- … and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
@@ -33,7 +33,7 @@ def list_of(diagnostics: Iterable[Diagnostic]) -> str:
 def _item(diagnostic: Diagnostic) -> str:
     places = [str(place) for place in (diagnostic.span, diagnostic.field_path) if place is not None]
     head = " ".join([f"- **{diagnostic.code}**", *(f"`{place}`" for place in places), diagnostic.message])
-    return head + (f"\n  - {diagnostic.fix}" if diagnostic.fix else "")
+    return "\n  - ".join([head, *diagnostic.notes, *filter(None, [diagnostic.fix])])
 
 
 def headline(diagnostics: Sequence[Diagnostic], *, placed: bool = False) -> str:

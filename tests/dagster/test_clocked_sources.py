@@ -27,7 +27,7 @@ def fx(shop):
 
 def land(shop, rate: str) -> None:
     rates = {"country": ["ES", "MX"], "rate": pa.array([rate, rate]).cast(pa.decimal128(5, 3))}
-    Store(shop.root / ".strata/store").table("fx").land(pa.table(rates))
+    Store.open(shop.root / ".strata/store").table("fx").land(pa.table(rates))
 
 
 def test_a_landing_marks_what_reads_the_table_once_it_is_observed(fx) -> None:
@@ -35,7 +35,7 @@ def test_a_landing_marks_what_reads_the_table_once_it_is_observed(fx) -> None:
     fx.run()
     fx.observe()
     assert fx.stale() == {}
-    Store(fx.root / ".strata/store").table("fx").fold()
+    Store.open(fx.root / ".strata/store").table("fx").fold()
     fx.observe()
     assert fx.stale() == {}
     land(fx, "2.000")
