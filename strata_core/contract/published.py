@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from ..diagnostics import Span
+from ..frozen import replace
 from ..relation.schema import Column
 from .model import ContractField, TableContract
 

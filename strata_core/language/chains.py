@@ -8,9 +8,9 @@ becomes a balanced tree. Arithmetic stays as written: where a sum overflows or i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from ..frozen import replace
 from . import ast
 
 ASSOCIATIVE = frozenset({"and", "or", "||"})
@@ -38,9 +38,9 @@ def balanced(node: Any) -> Any:
         return _tree(node.op, [balanced(operand) for operand in operands])
     if isinstance(node, tuple):
         return tuple(balanced(item) for item in node)
-    if not is_dataclass(node) or isinstance(node, (ast.Name, type)):
+    if isinstance(node, (ast.Name, type)):
         return node
-    parts = {f.name: getattr(node, f.name) for f in fields(node) if f.name != "span"}
+    parts = {name: getattr(node, name) for name in getattr(node, "__match_args__", ()) if name != "span"}
     changed = {name: new for name, old in parts.items() if (new := balanced(old)) is not old and new != old}
     return replace(node, **changed) if changed else node
 

@@ -7,7 +7,8 @@ advice for the first of them. Only text that is in error anyway is looked at.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from ..frozen import dataclass
 
 ANY = "…"
 
