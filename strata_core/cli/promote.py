@@ -24,20 +24,21 @@ if TYPE_CHECKING:
 @click.command("promote")
 @click.argument("source", metavar="FROM", callback=environment_name)
 @click.argument("target", metavar="TO", callback=environment_name)
-@click.argument("models", nargs=-1)
+@click.argument("tables", nargs=-1)
 @on_project
 @format_option("text", "json")
 @click.option("--dry-run", is_flag=True, help="Show what would go live; publish nothing.")
 def promote_command(
-    project: Project, source: str, target: str, models: tuple[str, ...], format_: str, dry_run: bool
+    project: Project, source: str, target: str, tables: tuple[str, ...], format_: str, dry_run: bool
 ) -> int:
     """Make live in the environment TO what FROM has, as it is: in one step, and nothing is computed.
 
-    MODELS limits it to these and the models that they read. It is refused (exit code 1) where this checkout means
-    something else than what is published in FROM, where the two read their sources in different places, where a
-    contract or another project that shares the store would be broken.
+    TABLES limits it to these models and guarded tables, and to what they read. It is refused (exit code 1) where this
+    checkout means something else than what is published in FROM, where the two read their sources in different places,
+    where a contract or another project that shares the store would be broken.
     """
     from ..contract_engine.approvals import approvals
+    from ..contract_engine.guard import promised_tables
     from ..planning.forecast import effects
     from ..planning.promotion import plan_promotion, promote
     from ..planning.results import Outcome
@@ -47,7 +48,8 @@ def promote_command(
     with Progress("looking at what is published", quiet=format_ == "json"):
         workspace = open_workspace(project, target, compile_sound(project), write=False)
         asked = partial(approvals, project.root)
-        promotion = plan_promotion(workspace, source, models or None, approvals=asked)
+        held = partial(promised_tables, project.root)
+        promotion = plan_promotion(workspace, source, tables or None, approvals=asked, promised=held)
         changed = effects(workspace, promotion.plan)
     if format_ == "text":
         for line in _lines(workspace.store, promotion, changed):
@@ -73,26 +75,30 @@ def promote_command(
 
 
 def _counted(promotion: Promotion) -> str:
-    return plural(len(promotion.plan.stale), "model")
+    models, tables = len(promotion.plan.stale), len(promotion.changed_tables)
+    told = [plural(models, "model")] if models or not tables else []
+    return " and ".join([*told, *([plural(tables, "guarded table")] if tables else [])])
 
 
 def _lines(store: Store, promotion: Promotion, effects: Mapping[str, Effect]) -> Iterator[str]:
-    """A line for each model that changes, what its readers will notice below it."""
+    """A line for each table that changes, guarded ones first, what readers of models will notice below them."""
     from .plan import effect_lines
 
-    width = max((len(m.name) for m in promotion.plan.stale), default=0)
-    for planned in promotion.plan.stale:
-        rows = store.artifact(planned.name, promotion.there.models[planned.name]).manifest.rows
-        told = plural(rows, "row")
-        if planned.live is None:
+    changed = [*((t.name, t.live) for t in promotion.changed_tables), *((m.name, m.live) for m in promotion.plan.stale)]
+    width = max((len(name) for name, _ in changed), default=0)
+    for name, live in changed:
+        there = promotion.there.models[name]
+        told = plural(store.artifact(name, there).manifest.rows, "row")
+        if live is None:
             told = f"{told}, new"
-        elif planned.live.digest == promotion.there.models[planned.name].digest:
+        elif live.digest == there.digest:
             told = f"{told}, the same"
         else:
-            found = store.find(planned.name, planned.live.address)
+            found = store.find(name, live.address)
             told = f"{told}, {found.manifest.rows:,} before" if found else told
-        yield f"{planned.name:<{width}}  {told}"
-        yield from (f"    {line}" for line in effect_lines(effects[planned.name]))
+        yield f"{name:<{width}}  {told}"
+        if name in effects:
+            yield from (f"    {line}" for line in effect_lines(effects[name]))
     yield from (f"{name}: no model of the project any more, will be unpublished" for name in promotion.plan.removed)
 
 
@@ -113,5 +119,14 @@ def _as_json(promotion: Promotion, version: int) -> dict[str, object]:
                 "before": m.live.digest if m.live else None,
             }
             for m in plan.models
+        ],
+        "tables": [
+            {
+                "name": t.name,
+                "changed": t.changed,
+                "digest": t.pointer.digest,
+                "before": t.live.digest if t.live else None,
+            }
+            for t in promotion.tables
         ],
     }

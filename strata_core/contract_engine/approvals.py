@@ -1,7 +1,7 @@
 """Who may approve a change, and what was approved under `compatibility`: by validation, and as a plan asks for it.
 
-A plan names a change of a Strata model by its fingerprint (`strata plan`, E030 to E032); the product contract that has
-the model as an asset allows it by an approval of kind `owner`.
+A plan names a change of a Strata model by its fingerprint (`strata plan`, E030 to E032), a guard one of a guarded
+table; the product contract that has it as an asset allows it by an approval of kind `owner`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def approved(
 
 
 def approvals(root: Path) -> tuple[Approved, ...]:
-    """What the contracts of the project in `root` approve of its models. A contract that is not sound approves
-    nothing: what is wrong with it is told by `contract-engine validate`."""
+    """What the contracts of the project in `root` approve of its models and guarded tables. A contract that is not
+    sound approves nothing: what is wrong with it is told by `contract-engine validate`."""
     from .discover import InputKind, discover  # a plan that breaks nobody needs none of this
     from .parse import parse_file
     from .pipeline import open_setting
@@ -44,14 +44,15 @@ def approvals(root: Path) -> tuple[Approved, ...]:
     parsed = (parse_file(one, setting.tree).contract for one in inputs)
     contracts = [AuthoredContract.of(c.document.data) for c in parsed if c is not None and c.sound]
     promoted, _ = latest(setting.promotions, {c.id for c in contracts})
-    return tuple(one for contract in contracts for one in _of_models(contract, promoted.get(contract.id)))
+    return tuple(one for contract in contracts for one in _of_tables(contract, promoted.get(contract.id)))
 
 
-def _of_models(contract: AuthoredContract, promotion: Promotion | None) -> Iterator[Approved]:
+def _of_tables(contract: AuthoredContract, promotion: Promotion | None) -> Iterator[Approved]:
     from ..planning.catalog import Approved
+    from .covering import store_name
 
     given = contract.compatibility.approvals if contract.compatibility else ()
     before = AuthoredContract.of(promotion.contract) if promotion else None
-    models = [asset.ref or asset.id for asset in contract.assets if asset.kind == "strata_model"]
+    tables = [a.names[0] if a.kind == "strata_model" else store_name(a.names[0]) for a in contract.assets]
     for change, one in approved(given, "owner", who_approves(contract, before)):
-        yield from (Approved(model, change, one.by) for model in models)
+        yield from (Approved(table, change, one.by) for table in tables)

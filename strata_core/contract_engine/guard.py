@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -19,9 +20,12 @@ from ..contract.report import PinReport
 from ..diagnostics import Diagnostic, Span, StrataError
 from ..engines.protocol import Engine, TableInput
 from ..frozen import dataclass, replace
+from ..planning.catalog import Approved, read_catalog
 from ..planning.faults import relative
+from ..planning.guarded_tables import guarded_breaks, register_guarded
 from ..planning.guarding import (
     Kept,
+    Note,
     fitted,
     keep,
     pin_rows,
@@ -36,6 +40,7 @@ from ..planning.reachable import ReachableTables
 from ..planning.workspace import make_engine
 from ..store.environments import EnvironmentVersion, Pointer
 from ..store.store import Store
+from .approvals import approvals
 from .authored import Asset, Test
 from .covering import Covered, covered_by, named_cover, store_name
 from .execution.latest import latest_results
@@ -60,8 +65,8 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """The contract of one table: `reference` names it, `name` is that of the table in the store. `asset` and `tests`
-    belong to a product's contract; a Strata `contract` has neither."""
+    """The contract of one table: `reference` names it, `name` is that of the table in the store. `asset`, `tests` and
+    `owner` belong to a product's contract; a Strata `contract` has none of them."""
 
     reference: str
     name: str
@@ -69,6 +74,7 @@ class Promise:
     covered: Covered | None = None
     asset: Asset | None = None
     tests: tuple[Test, ...] = ()
+    owner: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,8 @@ class Verdict:
     """What became of a candidate for `promise`.
 
     `report` is the pin's, absent where the rows could not be read (`faults`); `tests` those of the contract, asked of
-    the candidate; `kept` is there where all is sound; `live` is what was live before. `place` says where the rows were,
+    the candidate; `kept` is there where all is sound, and `approved` what owners approved of how it differs from what
+    readers rest on; `live` is what was live before. `place` says where the rows were,
     `left_out` which columns have no type to be kept in, `seconds` is wall time.
     """
 
@@ -87,6 +94,7 @@ class Verdict:
     tests: tuple[SeenTest, ...] = ()
     faults: tuple[Diagnostic, ...] = ()
     kept: Kept | None = None
+    approved: tuple[Approved, ...] = ()
     left_out: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -119,20 +127,39 @@ def open_guard(root: Path, environment: str, now: datetime | None = None) -> Gua
 def promise_of(guard: Guard, reference: str, name: str | None = None) -> Promise:
     """The contract that `reference` names: of a product (`named_cover`), or a `contract` of the project's models, whose
     rows are kept as `name`. Raises `StrataError` E036, or with what is wrong with the contract."""
+    return _promise(guard.project, guard.checked, reference, name)
+
+
+def promised_tables(root: Path, references: Mapping[str, str]) -> dict[str, TableContract | tuple[Diagnostic, ...]]:
+    """The contract that each table is held to, by the names of the tables and of their contracts, or what is wrong with
+    it. Raises `StrataError` E073."""
+    setting = open_setting(root)
+    project, checked = open_project(project=setting.root), examine(setting)
+    found: dict[str, TableContract | tuple[Diagnostic, ...]] = {}
+    for name, reference in references.items():
+        try:
+            found[name] = _promise(project, checked, reference, name).table
+        except StrataError as error:
+            found[name] = error.diagnostics
+    return found
+
+
+def _promise(project: Project, checked: Checked, reference: str, name: str | None) -> Promise:
     if "/" not in reference and "." not in reference:
-        contracts = compile_(guard.project).contracts
+        contracts = compile_(project).contracts
         if reference in contracts:
             return Promise(reference, store_name(name or reference), contracts[reference])
-    sound = {c.id: c for c in guard.checked.collated.candidates if c.sound}
+    sound = {c.id: c for c in checked.collated.candidates if c.sound}
     found = named_cover(reference, tuple(one for c in sound.values() for one in covered_by(c)))
     candidate = sound[found.product]
-    if not guard.checked.validated.passed(candidate):
-        raise StrataError(*guard.checked.blocking(candidate))
-    table = guard.checked.validated.tables[found.product][found.asset]
+    if not checked.validated.passed(candidate):
+        raise StrataError(*checked.blocking(candidate))
+    table = checked.validated.tables[found.product][found.asset]
     asset = next(a for a in candidate.contract.assets if a.id == found.asset)
     about = {t.id for t in found.tests}
     tests = tuple(t for t in candidate.contract.tests if t.id in about)
-    return Promise(found.reference, found.table, replace(table, name=found.reference), found, asset, tests)
+    owner = candidate.contract.owner.team
+    return Promise(found.reference, found.table, replace(table, name=found.reference), found, asset, tests, owner)
 
 
 def rows_of(guard: Guard, promise: Promise, location: str | None = None) -> tuple[TableInput, str]:
@@ -188,12 +215,26 @@ def _judged(
         tests = results_of(guard, promise, seen, rows.table)
         verdict = replace(verdict, tests=tests)
     if report.passed and keeping and not blocking_failures(promise, verdict.tests):
-        kept = keep(
-            guard.store, guard.engine, promise.name, rows, report, reference=promise.reference, place=verdict.place
-        )
+        kept = keep(guard.store, guard.engine, promise.name, rows, report, _note(promise, verdict.place))
         require_unchanged(table, before)
-        verdict = replace(verdict, kept=kept)
+        verdict = _offered(guard, verdict, kept)
     return verdict
+
+
+def _note(promise: Promise, place: str) -> Note:
+    asset = promise.asset
+    dbt_model = asset.names[0] if asset is not None and asset.kind == "dbt_model" else None
+    return Note(promise.reference, place, dbt_model, promise.owner)
+
+
+def _offered(guard: Guard, verdict: Verdict, kept: Kept) -> Verdict:
+    """The verdict on sound rows: whether those who read the table can live with what it is now (Seed 0 §5 B)."""
+    promise, project = verdict.promise, guard.project
+    asked, catalog = partial(approvals, project.root), read_catalog(guard.store, guard.environment)
+    breaks = guarded_breaks(project, catalog, {promise.name: kept.offered}, asked)
+    if breaks.diagnostics:
+        raise StrataError(*breaks.diagnostics)
+    return replace(verdict, kept=kept, approved=breaks.approved)
 
 
 def _told(diagnostic: Diagnostic, guard: Guard, promise: Promise) -> Diagnostic:
@@ -250,9 +291,13 @@ def promote(
     Raises `StrataError` E093 where another promoted other rows of the same table since the guard was opened, E092.
     """
     given = tuple(verdicts)
-    kept = {v.promise.name: v.kept.artifact for v in given if v.kept is not None}
+    found = {v.promise.name: v.kept for v in given if v.kept is not None}
+    kept = {name: one.artifact for name, one in found.items()}
     together = guard.project.config.environment(guard.environment).publish == "together"
     if not kept or (together and len(kept) < len(given)):
         return Promotion(guard.base, frozenset())
     version = publish(guard.store, guard.environment, guard.base, kept, message=message, tags=tags)
+    shown = {name: (one.artifact, one.offered) for name, one in found.items()}
+    approved = tuple(a for v in given for a in v.approved)
+    register_guarded(guard.store, guard.project.config.name, guard.environment, version, shown, approved)
     return Promotion(version, frozenset(kept))

@@ -16,10 +16,12 @@ from ..frozen import dataclass, field
 from ..relation.schema import Origin, RowEdge
 
 DBT = "dbt"
+GUARDED = "guarded"
+"""The namespace of guarded tables, whose names are told apart by nothing else in an environment."""
 
 
 class TableId(NamedTuple):
-    """A table of a project; dbt's tables are in the project `dbt`."""
+    """A table of a project; dbt's tables are in the project `dbt`, guarded ones in `guarded`."""
 
     project: str
     name: str
@@ -39,6 +41,7 @@ class TableKind(StrEnum):
     SOURCE = "source"
     DBT_MODEL = "dbt model"
     DBT_SOURCE = "dbt source"
+    GUARDED = "guarded table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,8 @@ class Table:
 
     `columns` gives the type and the origins of each column, whose nodes are tables of the same project; `edges` what
     decides about the rows; `reads` all tables that are read. `stands_for` names the table of another project that a
-    source reads. What is `inferred` was read out of SQL and not known from a compiled program.
+    source reads, or that a guarded table is a copy of. What is `inferred` was read out of SQL and not known from a
+    compiled program.
     """
 
     id: TableId

@@ -2,13 +2,14 @@
 
 Projects that share a store read each other's tables; what one is about to publish is held against what the others were
 written for (Seed 0 §5 B). Each project keeps one log, so that registering waits for nobody; its newest entry counts.
-An entry holds the tables as readers may rest on them, the version of the environment that published each so, what the
-project's models need of the tables of others, and where each column comes from, so that lineage crosses projects.
+An entry holds the tables as readers may rest on them (models, and those of others that the project guards:
+`guarded_tables.py`), the version of the environment that published each so, what the project's models need of published
+tables that are no models of its own, and where each column comes from, so that lineage crosses projects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from typing import Any
 
 from ..analysis.compiled import CompiledModel, CompiledProject
@@ -18,10 +19,10 @@ from ..contract.published import published_contract
 from ..diagnostics import Diagnostic, Severity, StrataError
 from ..frozen import dataclass, field, replace
 from ..lineage.encoding import table_from_json, table_to_json
-from ..lineage.tables import Table, TableKind, project_tables
+from ..lineage.tables import Table, TableId, TableKind, project_tables
 from ..store.document import JSON
 from ..store.environments import EnvironmentVersion
-from ..store.log import Entry
+from ..store.log import CommitLog, Entry, LogConflictError
 from ..store.store import Store
 from .fingerprints import Fingerprint
 from .promised import promised
@@ -32,7 +33,8 @@ class RegisteredTable:
     """A published table: what readers may rest on, since which `version` of the environment, and whose it is.
 
     `meaning` holds the identity of each column (`Meaning.columns`, hex), by which it is known under another name;
-    `fingerprint` is the one that it was published with, empty in entries of old.
+    `fingerprint` is the one that it was published with, empty in entries of old. A guarded table, which is no model,
+    is `held_to` the contract of that reference.
     """
 
     contract: TableContract
@@ -40,11 +42,12 @@ class RegisteredTable:
     meaning: Mapping[str, str]
     owner: str | None
     fingerprint: str = ""
+    held_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RegisteredRead:
-    """What the model `consumer` needs of `table`, which is another project's: its `source` declares it.
+    """What the model `consumer` needs of `table`, which is no model of its project: its `source` declares it.
 
     `needs` holds the columns that are read, each with what it was declared to be; `place` is the declaration.
     """
@@ -70,7 +73,7 @@ class Approved:
 @dataclass(frozen=True, slots=True)
 class Registration:
     """What one project has in an environment. `approvals` are those that its publications rested on, oldest first;
-    `lineage` holds its published models and the sources that they read, as the lineage graph has them."""
+    `lineage` holds what it has published and the sources that its models read, as the lineage graph has them."""
 
     project: str
     tables: Mapping[str, RegisteredTable] = field(default_factory=dict)
@@ -119,42 +122,59 @@ def register(
     A model that is live as it was before it changed stays as it was registered.
     """
     log = store.catalog(environment, name)
-    head = log.head()
-    before = _decode(log.read(head)) if head else Registration(name)
-    current = {m for m, own in prints.items() if m in version.models and version.models[m].fingerprint == own.merkle}
-    catalog = {**read_catalog(store, environment), name: before}
-    live = (table for table in before.tables if table in version.models)
-    kept = {table: before.tables[table] for table in live if not _taken(table, name, catalog, version)}
-    tables = {m: _table(compiled, prints[m], m, version, before) for m in prints if m in current}
-    reads = (
-        *(r for r in before.reads if r.consumer in kept and r.consumer not in current),
-        *_reads(compiled, prints, current),
-    )
-    new = tuple(a for a in approvals if a not in before.approvals)
-    after = Registration(
-        name, kept | tables, reads, before.approvals + new, _lineage(name, compiled, current, before, kept)
-    )
-    if after != before:
-        log.append("registration", _encode(after))
+    while True:
+        head = log.head()
+        before = _decode(log.read(head)) if head else Registration(name)
+        current = {
+            m for m, own in prints.items() if m in version.models and version.models[m].fingerprint == own.merkle
+        }
+        catalog = {**read_catalog(store, environment), name: before}
+        live = (table for table in before.tables if table in version.models)
+        kept = {table: before.tables[table] for table in live if not _taken(table, name, catalog, version)}
+        tables = {m: _table(compiled, prints[m], m, version, before) for m in prints if m in current}
+        reads = (
+            *(r for r in before.reads if r.consumer in kept and r.consumer not in current),
+            *reads_of_models(compiled, prints, current),
+        )
+        new = tuple(a for a in approvals if a not in before.approvals)
+        lineage = _lineage(name, compiled, current, before, kept.keys())
+        if committed(log, before, Registration(name, kept | tables, reads, before.approvals + new, lineage), head):
+            return
+
+
+def committed(log: CommitLog, before: Registration, after: Registration, head: int) -> bool:
+    """Whether `after` is what the project has by now, in the place of `before`, which the entry `head` holds; false
+    where another registered meanwhile, so that it has to be laid on what that one kept."""
+    if after == before:
+        return True
+    try:
+        log.append("registration", _encode(after), expected=head)
+    except LogConflictError:
+        return False
+    return True
 
 
 def _lineage(
-    name: str, compiled: CompiledProject, current: set[str], before: Registration, kept: Collection[str]
+    name: str, compiled: CompiledProject, current: set[str], before: Registration, kept: Set[str]
 ) -> tuple[Table, ...]:
-    known = {t.id.name: replace(t, span=None) for t in project_tables(name, compiled)}
-    models = {t.id.name: t for t in before.lineage if t.id.name in kept} | {m: known[m] for m in current}
-    sources = {t.id.name: t for t in (*before.lineage, *known.values()) if t.kind is TableKind.SOURCE}
-    read = {above for table in models.values() for above in table.reads}
-    return tuple(table for _, table in sorted((sources | models).items()) if table.id.name in read | models.keys())
+    known = {t.id: replace(t, span=None) for t in project_tables(name, compiled)}
+    kept = kept - current
+    published = {t.id: t for t in before.lineage if t.kind is not TableKind.SOURCE and t.id.name in kept}
+    published |= {id: t for id, t in known.items() if t.kind is TableKind.MODEL and id.name in current}
+    sources = {t.id: t for t in (*before.lineage, *known.values()) if t.kind is TableKind.SOURCE}
+    read = {TableId(t.id.project, above) for t in published.values() for above in t.reads}
+    return tuple(table for id, table in sorted((sources | published).items()) if id in read or id in published)
 
 
 def removed_tables(
     project: str, compiled: CompiledProject, catalog: Catalog, version: EnvironmentVersion
 ) -> tuple[str, ...]:
-    """What `project` has published in `version` and declares no more; not what another has published there since."""
+    """The models that `project` has published in `version` and declares no more; not what another has published there
+    since."""
     own = catalog.get(project)
     known = compiled.models.keys() | compiled.broken
-    gone = (t for t in (own.tables if own else ()) if t in version.models and t not in known)
+    models = (name for name, table in own.tables.items() if table.held_to is None) if own else ()
+    gone = (t for t in models if t in version.models and t not in known)
     return tuple(sorted(t for t in gone if not _taken(t, project, catalog, version)))
 
 
@@ -206,8 +226,11 @@ def outward(compiled: CompiledProject, name: str) -> TableContract:
     return published_contract(name, model.written.schema.columns, promised(model), model.span)
 
 
-def _reads(compiled: CompiledProject, prints: Mapping[str, Fingerprint], current: set[str]) -> Iterator[RegisteredRead]:
-    for consumer in sorted(current):
+def reads_of_models(
+    compiled: CompiledProject, prints: Mapping[str, Fingerprint], consumers: Collection[str]
+) -> Iterator[RegisteredRead]:
+    """What the models `consumers` need of published tables that are no models of their project."""
+    for consumer in sorted(consumers):
         owner = compiled.models[consumer].attributes.get("owner")
         for name, reading in prints[consumer].readings.items():
             source = compiled.sources.get(name)
@@ -230,6 +253,7 @@ def _encode(one: Registration) -> dict[str, JSON]:
                 "meaning": dict(table.meaning),
                 "owner": table.owner,
                 "fingerprint": table.fingerprint,
+                "held_to": table.held_to,
             }
             for name, table in one.tables.items()
         },
@@ -269,4 +293,5 @@ def _decode(entry: Entry) -> Registration:
 
 def _read_table(table: Mapping[str, Any]) -> RegisteredTable:
     contract, fingerprint = contract_from_json(table["contract"]), table.get("fingerprint", "")
-    return RegisteredTable(contract, table["version"], table["meaning"], table["owner"], fingerprint)
+    held_to = table.get("held_to")
+    return RegisteredTable(contract, table["version"], table["meaning"], table["owner"], fingerprint, held_to)

@@ -7,7 +7,7 @@ owner's approval of the change lets it pass, and is registered with the publicat
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ..analysis.compiled import CompiledProject
@@ -51,44 +51,62 @@ class Reader(NamedTuple):
 
 
 class Breaking(NamedTuple):
-    """A change of a table that `publisher` published, which breaks `readers`, or that its being protected forbids."""
+    """A change of a table that `publisher` published, which breaks `readers`, or that its being protected forbids.
+    `gone`: the table itself goes."""
 
     name: str
     publisher: str
     table: RegisteredTable
     change: Change
     readers: tuple[Reader, ...]
+    gone: bool
+
+
+class Offered(NamedTuple):
+    """A table as its readers may rest on it once it is published, and what each column means (`Meaning.columns`)."""
+
+    contract: TableContract
+    meaning: Mapping[str, bytes]
+
+
+Offers = Callable[[str], Offered | None]
+"""What is about to be published under a name; None for a table that is taken back."""
+
+
+def models_offered(compiled: CompiledProject, prints: Mapping[str, Fingerprint]) -> Offers:
+    """The models of `compiled`."""
+
+    def offered(name: str) -> Offered | None:
+        return Offered(outward(compiled, name), prints[name].meaning.columns) if name in compiled.models else None
+
+    return offered
 
 
 def breaking_changes(
-    project: str,
-    compiled: CompiledProject,
-    prints: Mapping[str, Fingerprint],
-    catalog: Catalog,
-    publishing: Collection[str],
+    project: str, offered: Offers, catalog: Catalog, publishing: Collection[str]
 ) -> tuple[Breaking, ...]:
-    """What publishing the models `publishing` of `project`, or taking them back where they are no models any more,
-    would break of what the `catalog` says that others read of them. The names of tables are those of all projects: one
-    that another project published is held against what it had there."""
+    """What publishing the tables `publishing` of `project` as they are `offered`, or taking them back, would break of
+    what the `catalog` says that others read of them: other projects, and of a guarded table the project's own models
+    too. The names of tables are those of all projects: one that another project published is held against what it had
+    there."""
     registered = {name: (one, table) for one, other in catalog.items() for name, table in other.tables.items()}
     if project in catalog:
         registered |= {name: (project, table) for name, table in catalog[project].tables.items()}
     readers: dict[str, list[Reader]] = {}
     for name, other in catalog.items():
-        if name != project:
-            for read in other.reads:
-                readers.setdefault(read.table, []).append(Reader(name, read))
-    return tuple(
-        Breaking(name, publisher, table, change, by)
-        for name, (publisher, table) in registered.items()
-        if name in publishing
-        for change, by in _breaking(name, table, compiled, prints, readers.get(name, []))
-    )
+        for read in other.reads:
+            readers.setdefault(read.table, []).append(Reader(name, read))
+    found: list[Breaking] = []
+    for name, (publisher, table) in registered.items():
+        if name not in publishing:
+            continue
+        now = offered(name)
+        by = [r for r in readers.get(name, ()) if r.project != project or table.held_to is not None]
+        found += (Breaking(name, publisher, table, c, who, now is None) for c, who in _breaking(name, table, now, by))
+    return tuple(found)
 
 
-def judged(
-    project: str, breaking: Iterable[Breaking], approvals: Collection[Approved], compiled: CompiledProject
-) -> Breaks:
+def judged(project: str, breaking: Iterable[Breaking], approvals: Collection[Approved]) -> Breaks:
     """Which changes pass because an owner approved them, and a finding for each of the others."""
     found: list[Diagnostic] = []
     passed: list[Approved] = []
@@ -97,7 +115,7 @@ def judged(
         if approval is not None:
             passed.append(Approved(one.name, one.change.fingerprint, approval.by))
         else:
-            found.append(_diagnostic(project, one, compiled))
+            found.append(_diagnostic(project, one))
     return Breaks(tuple(found), tuple(passed))
 
 
@@ -106,14 +124,10 @@ def _names(approval: Approved, change: Change) -> bool:
 
 
 def _breaking(
-    name: str,
-    table: RegisteredTable,
-    compiled: CompiledProject,
-    prints: Mapping[str, Fingerprint],
-    readers: Iterable[Reader],
+    name: str, table: RegisteredTable, now: Offered | None, readers: Iterable[Reader]
 ) -> Iterator[tuple[Change, tuple[Reader, ...]]]:
-    if name in compiled.models:
-        changes = compare_contracts(table.contract, outward(compiled, name), renamed_columns(table, prints[name]))
+    if now is not None:
+        changes = compare_contracts(table.contract, now.contract, renamed_columns(table, now.meaning))
     else:
         emptied = compare_contracts(table.contract, TableContract(name, ()))
         changes = tuple(change for change in emptied if change.column)
@@ -128,10 +142,11 @@ def _breaking(
                 yield change, by
 
 
-def renamed_columns(table: RegisteredTable, now: Fingerprint) -> dict[str, str]:
-    """The new names of columns that were there: those that mean the same under a name that was not there."""
-    new = {identity.hex(): name for name, identity in now.meaning.columns.items() if name not in table.contract}
-    gone = (name for name in table.contract.names if name not in now.meaning.columns)
+def renamed_columns(table: RegisteredTable, now: Mapping[str, bytes]) -> dict[str, str]:
+    """The new names of columns that were there: those that mean the same under a name that was not there. `now` has
+    what each column means."""
+    new = {identity.hex(): name for name, identity in now.items() if name not in table.contract}
+    gone = (name for name in table.contract.names if name not in now)
     return {name: new[table.meaning[name]] for name in gone if table.meaning.get(name) in new}
 
 
@@ -153,16 +168,18 @@ def _needs(needs: TableContract, change: Change) -> bool:
             return True
 
 
-def _diagnostic(project: str, one: Breaking, compiled: CompiledProject) -> Diagnostic:
+def _diagnostic(project: str, one: Breaking) -> Diagnostic:
     name, change = one.name, one.change
     column = f"{name}.{change.column}" if change.column else f"the key of {name}"
-    what = change.rule.says if name in compiled.models else "removed with its model"
+    removed = "removed with its table" if one.table.held_to is not None else "removed with its model"
+    what = removed if one.gone else change.rule.says
     if change.rule.id == "column-renamed":
         what = f"renamed to `{change.after}`"
     elif change.before and change.after:
         what = f"{what} ({change.before} → {change.after})"
-    span = change.after_span if name in compiled.models else None
-    why = "and other projects read it" if one.readers else "and it is protected: readers are promised that it stays"
+    span = None if one.gone else change.after_span
+    others = "other projects" if all(r.project != project for r in one.readers) else "models"
+    why = f"and {others} read it" if one.readers else "and it is protected: readers are promised that it stays"
     fix = (
         "keep what was published" if one.readers else "keep what was published, or publish it without `protected` first"
     )
@@ -177,11 +194,12 @@ def _diagnostic(project: str, one: Breaking, compiled: CompiledProject) -> Diagn
         span,
         label=f"published so since version {one.table.version}" if span else None,
         fix=f"{fix}, or let its owner approve the change {digits} in the product's contract",
-        notes=(*taken, *map(_told, one.readers)),
+        notes=(*taken, *(_told(reader, project) for reader in one.readers)),
     )
 
 
-def _told(reader: Reader) -> str:
+def _told(reader: Reader, project: str) -> str:
     read = reader.read
+    whose = "this project" if reader.project == project else f"project {reader.project}"
     owner = f", owner {read.owner}" if read.owner else ""
-    return f"read by `{read.consumer}` of project {reader.project}{owner} (source `{read.source}`, {read.place})"
+    return f"read by `{read.consumer}` of {whose}{owner} (source `{read.source}`, {read.place})"

@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic, StrataError
-from ..frozen import dataclass
+from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion
-from .catalog import Catalog, read_catalog, register
+from .catalog import Catalog, Registration, read_catalog, register
 from .consumers import breaking_changes, judged
 from .environments import published_environment
 from .project import Project
@@ -24,7 +24,7 @@ NOTHING = CompiledProject(
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """The `version` in which the models `removed` are gone; `left` are those of other projects that share the store."""
+    """The `version` in which the tables `removed` are gone; `left` are those of other projects that share the store."""
 
     version: EnvironmentVersion
     removed: tuple[str, ...]
@@ -45,8 +45,10 @@ def drop_environment(project: Project, name: str) -> Dropped:
     if not removed:
         message = f"nothing of {own} is published in `{name}`"
         raise StrataError(Diagnostic("E095", message, fix="`strata env list` shows what is published"))
-    if breaking := breaking_changes(own, NOTHING, {}, catalog, removed):
-        raise StrataError(*judged(own, breaking, (), NOTHING).diagnostics)
+    ours = catalog.get(own, Registration(own))
+    readers = {**catalog, own: replace(ours, reads=())}  # which go with what they read
+    if breaking := breaking_changes(own, lambda _: None, readers, removed):
+        raise StrataError(*judged(own, breaking, ()).diagnostics)
     version = environment.publish(head, {}, set(removed), message="dropped")
     register(store, own, NOTHING, {}, version, name, ())
     return Dropped(version, removed, tuple(sorted(left)))

@@ -159,7 +159,7 @@ def _effect(workspace: Workspace, planned: PlannedModel, catalog: Catalog, graph
     registered = own.tables.get(name) if own else None
     if planned.live is None or registered is None:
         return Effect()
-    renamed = renamed_columns(registered, planned.fingerprint)
+    renamed = renamed_columns(registered, planned.fingerprint.meaning.columns)
     changes = compare_contracts(registered.contract, outward(workspace.compiled, name), renamed)
     before = applied(workspace.store, name, planned.live)
     now = planned.fingerprint.meaning

@@ -9,7 +9,7 @@ contract are not kept; what was kept before stays live.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from ..contract.assertions import Assertion, Assessment
 from ..contract.encoding import contract_to_json, report_to_json
 from ..contract.model import ContractError, ContractField, TableContract
 from ..contract.physical import check_physical
+from ..contract.published import published_contract
 from ..contract.report import PinReport
 from ..contract.write_pin import judge, pin, questions
 from ..diagnostics import Diagnostic, StrataError
@@ -37,7 +38,7 @@ from ..store.document import JSON
 from ..store.environments import EnvironmentVersion, Pointer
 from ..store.instant import next_instant
 from ..store.store import Store
-from ..types import STRING, UNKNOWN, Inferred, ValueType
+from ..types import STRING, UNKNOWN, Inferred, ValueType, parse_type
 from ..types.physical import arrow_type, value_type
 from .faults import withheld
 from .pinning import as_text
@@ -75,10 +76,14 @@ def fitted(engine: Engine, table: TableInput, contract: TableContract) -> Fitted
             left_out += [field.name] if field.name not in left_out else []
         else:
             columns.append(Column(field.name, Inferred(type_, nullable=True)))
-    types = {c.name: c.inferred.type for c in columns}
-    full = replace(contract, fields=tuple(_with_type(f, types) for f in contract.fields))
+    full = filled(contract, {c.name: c.inferred.type for c in columns})
     open_ = {f.name: full[f.name].type for f in contract.fields if f.type != full[f.name].type}
     return Fitted(replace(table, columns=tuple(columns)), full, tuple(columns), open_, tuple(left_out))
+
+
+def filled(contract: TableContract, types: Mapping[str, ValueType]) -> TableContract:
+    """`contract`, the types that it leaves open as the rows have them."""
+    return replace(contract, fields=tuple(_with_type(f, types) for f in contract.fields))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,20 +155,41 @@ def _files(table: TableInput) -> Sequence[Path]:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What a manifest says of rows that were made elsewhere: the name of the `contract` that they are held to, where
+    they lay, the model of dbt's that makes them, and whose they are."""
+
+    contract: str
+    place: str
+    dbt_model: str | None = None
+    owner: str | None = None
+
+
+def note_of(artifact: Artifact) -> Note:
+    """The note of a guarded table. Raises `StrataError` E094 where its manifest has none."""
+    match artifact.manifest.provenance.get(NOTE):
+        case {"contract": str(contract), "place": str(place), **more}:
+            found = (more.get("dbt_model"), more.get("owner"))
+            return Note(contract, place, *(value if isinstance(value, str) else None for value in found))
+        case _:
+            message = f"`{artifact.manifest.table}` is no guarded table"
+            raise StrataError(Diagnostic("E094", message, fix="guard it anew (`strata guard`)"))
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
-    """Rows that are in the store; `reused` says that the same ones were there before."""
+    """Rows that are in the store, and what their readers may rest on; `reused` says that the same ones were there
+    before."""
 
     artifact: Artifact
+    offered: TableContract
     reused: bool
 
 
-def keep(
-    store: Store, engine: Engine, name: str, rows: Fitted, report: PinReport, *, reference: str, place: str
-) -> Kept:
+def keep(store: Store, engine: Engine, name: str, rows: Fitted, report: PinReport, note: Note) -> Kept:
     """Put rows that passed their pin into the store under `name`, where nobody sees them before they are published.
 
-    `reference` names the contract, `place` says where the rows were. Raises `StrataError` E090 to E092 where a value,
-    the engine or the disk refuses.
+    Raises `StrataError` E090 to E092 where a value, the engine or the disk refuses.
     """
     started = time.perf_counter()
     contract = rows.contract
@@ -178,21 +204,34 @@ def keep(
     except StrataError as error:
         raise StrataError(*(withheld(d, contract.hidden) for d in error.diagnostics)) from None
     try:
-        address = hexdigest(VERSION, reference, contract.digest, candidate.digest)
+        address = hexdigest(VERSION, note.contract, contract.digest, candidate.digest)
         reused = sound_artifact(store, name, address) is not None
-        note: dict[str, JSON] = {
-            NOTE: {"contract": reference, "place": place, "left_out": list(rows.left_out)},
-            "fingerprint": fingerprint(reference, contract),
+        told: dict[str, JSON] = {"contract": note.contract, "place": note.place, "left_out": list(rows.left_out)}
+        told |= {"dbt_model": note.dbt_model, "owner": note.owner}
+        provenance: dict[str, JSON] = {
+            NOTE: told,
+            "fingerprint": fingerprint(note.contract, contract),
             "engine": engine.name,
             "seconds": round(time.perf_counter() - started, 6),
             "hidden": sorted(contract.hidden),
             "promises": contract_to_json(contract),
             "pin": report_to_json(report),
         }
-        return Kept(store.adopt(candidate, address, note), reused)
+        return Kept(store.adopt(candidate, address, provenance), _offered(name, columns, contract), reused)
     finally:
         with suppress(StrataError):  # adopted it is gone; what a broken disk keeps is swept later
             candidate.discard()
+
+
+def offered(name: str, artifact: Artifact, contract: TableContract) -> TableContract:
+    """What readers of the guarded table `name` may rest on: all its columns, and of those in `contract` the promise."""
+    stored = ((f.name, f.metadata.get("strata.type", "string"), f.nullable) for f in artifact.manifest.schema)
+    return _offered(name, (Column(c, Inferred(parse_type(type_), nullable)) for c, type_, nullable in stored), contract)
+
+
+def _offered(name: str, columns: Iterable[Column], contract: TableContract) -> TableContract:
+    by_name = sorted(columns, key=lambda column: column.name)
+    return published_contract(name, by_name, contract, contract.span)
 
 
 def _in_order(name: str, columns: tuple[Column, ...], contract: TableContract) -> Relation:

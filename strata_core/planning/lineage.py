@@ -9,7 +9,7 @@ from ..diagnostics import Diagnostic, Severity, StrataError
 from ..frozen import dataclass, replace
 from ..lineage.diff import LineageDiff, Side, diff_projects
 from ..lineage.graph import LineageGraph, lineage_graph
-from ..lineage.tables import Table, project_tables
+from ..lineage.tables import Table, TableKind, project_tables
 from . import cache
 from .cache import uncollected
 from .catalog import read_catalog
@@ -33,8 +33,8 @@ class ProjectLineage:
 
 
 def project_lineage(project: Project, environment: str = "prod") -> ProjectLineage:
-    """The lineage of `project`, compiled; of the dbt models that it reads and that read it; and of what other projects
-    have published in the same store and environment."""
+    """The lineage of `project`, compiled; of the dbt models that it reads and that read it; of the tables that it
+    guards, and of what other projects have published in the same store and environment."""
     compiled = compile_(project)
     name = project.config.name
     with uncollected():
@@ -52,8 +52,14 @@ def _around(
         catalog = read_catalog(project.store, environment)
     except StrataError as error:
         return tables, (*missing, *(replace(d, severity=Severity.WARNING) for d in error.diagnostics))
-    others = (other for name, other in sorted(catalog.items()) if name != project.config.name)
-    return (*tables, *(table for other in others for table in other.lineage)), missing
+    # What this project itself has of models and sources, its text says.
+    published = (
+        table
+        for name, one in sorted(catalog.items())
+        for table in one.lineage
+        if name != project.config.name or table.kind is TableKind.GUARDED
+    )
+    return (*tables, *published), missing
 
 
 def _dbt(project: Project, compiled: CompiledProject) -> tuple[tuple[Table, ...], tuple[Diagnostic, ...]]:

@@ -1,5 +1,7 @@
 """Promotion: what one environment has goes live in another, as it is, in one step. Nothing is computed.
 
+Guarded tables go along with the models (`promoted_tables.py`).
+
 What is promoted has to be what an apply in the target could have made: the text of this project means what the
 artifacts were made from, each stands beside the upstream rows that it was computed from, each keeps its contract, and
 the target reads the same sources. Whether files changed since does not matter: a promotion publishes what was looked
@@ -17,11 +19,13 @@ from ..diagnostics import Diagnostic, StrataError
 from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion, Pointer
 from .catalog import Approved, read_catalog, removed_tables
-from .consumers import Breaks, breaking_changes, judged
+from .consumers import Breaks, breaking_changes, judged, models_offered
 from .environments import not_published, published_environment
 from .fingerprints import Fingerprint, kept_fingerprints
+from .guarded_tables import guarded_breaks, own_guarded
 from .health import examine
 from .plan import Applied, Cause, Plan, PlannedModel, Reason, ancestors, make_plan, unknown_model
+from .promoted_tables import Promised, PromotedTable, planned_tables, read_by, register_promoted
 from .provenance import applied
 from .rebasing import reads_of
 from .results import Event, Finished, ModelResult, Outcome, Published, Status
@@ -31,11 +35,17 @@ from .workspace import Workspace, models_in
 @dataclass(frozen=True, slots=True)
 class Promotion:
     """What is to be done: the `plan` of the target, whose stale models get the artifacts that version `there` of the
-    environment `source` has."""
+    environment `source` has, and the guarded `tables` that go along."""
 
     source: str
     there: EnvironmentVersion
     plan: Plan
+    tables: tuple[PromotedTable, ...] = ()
+
+    @property
+    def changed_tables(self) -> tuple[PromotedTable, ...]:
+        """The guarded tables that the target has otherwise."""
+        return tuple(table for table in self.tables if table.changed)
 
 
 def plan_promotion(
@@ -46,13 +56,15 @@ def plan_promotion(
     with_upstream: bool = True,
     take_back: bool = False,
     approvals: Callable[[], Collection[Approved]] = tuple,
+    promised: Promised = lambda _: {},
 ) -> Promotion:
-    """What promoting the models `selected`, and what they read, from the environment `source` changes in the
-    workspace's environment.
+    """What promoting `selected`, models and guarded tables, and what they read, from the environment `source` changes
+    in the workspace's environment. `promised` knows the contracts that guarded tables are held to.
 
-    Without a selection it is for all that the pipelines of the target name, or for all models, as far as they are
-    published in `source`, and what is no model of the project any more is taken back, as by an apply; a selection does
-    so with `take_back`; E035 where `source` still has it. `with_upstream` adds what the selected models read. The
+    Without a selection it is for all that the pipelines of the target name, or for all models, and for all guarded
+    tables of the project, as far as they are published in `source`, and what is no model of the project any more is
+    taken back, as by an apply; a selection does so with `take_back`; E035 where `source` still has it. `with_upstream`
+    adds what the selected models read, guarded tables too. The
     `conflicts` of the plan say why it may not be carried out: E035, E085 and E094 of what would be promoted, E030 to
     E032 of readers in other projects.
     Raises `StrataError` E027, E095 (of an environment without these models too), E035 for an
@@ -63,8 +75,13 @@ def plan_promotion(
         raise StrataError(Diagnostic("E035", f"`{source}` is already what it is", fix="name another environment"))
     there = published_environment(workspace.project, source).head()
     base = workspace.store.environment(target).head()
-    names = _chosen(compiled, source, there, target, selected, with_upstream)
-    if not names and compiled.models:
+    project, catalog = workspace.project.config.name, read_catalog(workspace.store, target)
+    guarded = own_guarded(project, read_catalog(workspace.store, source), there)
+    models = None if selected is None else [name for name in selected if name not in guarded]
+    names = _chosen(compiled, source, there, target, models, with_upstream)
+    asked = {*guarded} if selected is None else {*selected} | (read_by(workspace, names) if with_upstream else set())
+    tables, faults = planned_tables(workspace, source, there, base, [t for t in guarded if t in asked], promised)
+    if not names and not tables and compiled.models:
         message = f"nothing of {workspace.project.config.name} is published in `{source}`"
         raise StrataError(Diagnostic("E095", message, fix=f"run `strata apply --env {source}`"))
     prints = kept_fingerprints(workspace.project, compiled)
@@ -72,19 +89,22 @@ def plan_promotion(
         _planned(compiled, name, prints, source, there.models[name], base.models.get(name)) for name in names
     )
     changed = {m.name for m in planned if m.stale}
-    project, catalog = workspace.project.config.name, read_catalog(workspace.store, target)
     removed = removed_tables(project, compiled, catalog, base) if take_back or selected is None else ()
-    breaking = breaking_changes(project, compiled, prints, catalog, {*removed, *changed})
-    breaks = judged(project, breaking, approvals(), compiled) if breaking else Breaks((), ())
+    breaking = breaking_changes(project, models_offered(compiled, prints), catalog, {*removed, *changed})
+    breaks = judged(project, breaking, approvals()) if breaking else Breaks((), ())
+    changed_tables = {table.name: table.contract for table in tables if table.changed}
+    broken = guarded_breaks(workspace.project, catalog, changed_tables, approvals)
     unfit = (
+        *faults,
         *_left_behind(workspace, source, there, removed),
         *_elsewhere(workspace, source, changed),
         *_unsound(workspace, source, changed),
         *_unlike(workspace, source, there, base, changed),
     )
-    conflicts = (*unfit, *breaks.diagnostics)
-    plan = Plan(target, base, planned, removed, conflicts, approved=breaks.approved, catalog=catalog)
-    return Promotion(source, there, workspace.linted(plan))
+    conflicts = (*unfit, *breaks.diagnostics, *broken.diagnostics)
+    approved = (*breaks.approved, *broken.approved)
+    plan = Plan(target, base, planned, removed, conflicts, approved=approved, catalog=catalog)
+    return Promotion(source, there, workspace.linted(plan), tables)
 
 
 def promote(
@@ -103,6 +123,8 @@ def promote(
         artifact = workspace.store.artifact(planned.name, pointers[planned.name])
         results[planned.name] = ModelResult(planned.name, Status.REUSED, planned, artifact)
         yield Finished(results[planned.name])
+    models = tuple(pointers)
+    pointers |= {table.name: table.pointer for table in promotion.changed_tables}
     version = plan.base
     if pointers or plan.removed:
         told = f"promoted from {promotion.source}, version {there.number}"
@@ -112,10 +134,11 @@ def promote(
             set(plan.removed),
             message=f"{told}: {message}" if message else told,
             tags=tags or {},
-            reads=reads_of(tuple(results[name] for name in pointers), plan.base),
+            reads=reads_of(tuple(results[name] for name in models), plan.base),
         )
         yield Published(version, tuple(pointers), plan.removed)
     workspace.register(version, plan)
+    register_promoted(workspace, version, promotion.tables)
     yield Outcome(results, version, frozenset(pointers))
 
 

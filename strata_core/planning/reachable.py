@@ -61,6 +61,9 @@ class ReachableTables:
         path = (self.root / location).resolve()
         if not path.is_relative_to(self.root.resolve()):
             raise StrataError(Diagnostic("E030", f"`{location}` is outside the project", fix="name a file inside it"))
+        if path == self.root.resolve():
+            fix = "name a Parquet or CSV file, or a folder of Parquet files, inside it"
+            raise StrataError(Diagnostic("E030", f"`{location}` is the project's folder, and no table", fix=fix))
         if path.is_dir() and (files := tuple(sorted(path.rglob("*.parquet")))):
             return ParquetTable(files, ())
         if path.is_file() and path.suffix == ".parquet":

@@ -14,7 +14,7 @@ from ..store.store import Store
 from .asked_periods import Asked, Live, asked_periods, with_periods
 from .catalog import Approved, read_catalog, register, removed_tables, taken_over
 from .clocked_tables import unbounded_reads
-from .consumers import Breaks, breaking_changes, judged
+from .consumers import Breaks, breaking_changes, judged, models_offered
 from .fingerprints import kept_fingerprints
 from .lints import ruled_of_plan
 from .plan import ByPeriods, Plan, ancestors, as_whole, make_plan
@@ -89,8 +89,8 @@ class Workspace:
         name, catalog = self.project.config.name, read_catalog(self.store, self.environment)
         removed = removed_tables(name, self.compiled, catalog, plan.base) if take_back else ()
         publishing = {*removed, *(m.name for m in plan.stale)}
-        breaking = breaking_changes(name, self.compiled, prints, catalog, publishing)
-        breaks = judged(name, breaking, approvals(), self.compiled) if breaking else Breaks((), ())
+        breaking = breaking_changes(name, models_offered(self.compiled, prints), catalog, publishing)
+        breaks = judged(name, breaking, approvals()) if breaking else Breaks((), ())
         plan = replace(plan, removed=removed, conflicts=breaks.diagnostics, approved=breaks.approved, catalog=catalog)
         return self.linted(plan)
 

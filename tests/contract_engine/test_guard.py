@@ -155,7 +155,7 @@ def test_equal_rows_in_another_order_are_the_same_artifact_and_renew_its_age(roo
 @given(st.lists(st.tuples(st.integers(-5, 5), st.text("ab", max_size=2)), max_size=12), st.randoms())
 def test_the_digest_is_one_of_rows_without_a_key_too(rows: list[tuple[int, str]], random: Any) -> None:
     from strata_core.contract.model import TableContract
-    from strata_core.planning.guarding import fitted, keep, pin_rows
+    from strata_core.planning.guarding import Note, fitted, keep, pin_rows
 
     shuffled = random.sample(rows, len(rows))
     digests = []
@@ -172,7 +172,7 @@ def test_the_digest_is_one_of_rows_without_a_key_too(rows: list[tuple[int, str]]
                 columns["b"] = pa.array([], pa.string())
             given_ = fitted(engine, ArrowTable(pa.table(columns), ()), TableContract("t", ()))
             report = pin_rows(engine, given_, NOW)
-            kept = keep(store, engine, "t", given_, report, reference="t", place="memory")
+            kept = keep(store, engine, "t", given_, report, Note("t", "memory"))
             digests.append(kept.artifact.manifest.digest)
             assert sorted((r["a"], r["b"]) for r in store.reader(kept.artifact).read_all().to_pylist()) == sorted(rows)
     assert digests[0] == digests[1]
@@ -339,6 +339,8 @@ def test_the_command_tells_json_and_exit_codes(root: Path) -> None:
     assert code == 3
     assert "secret" not in out
     assert run("nope")[0] == 2
+    code, out = run("orders", "--rows", "", "--format", "json")
+    assert (code, [d["message"] for d in json.loads(out)]) == (2, ["`` is the project's folder, and no table"])
     assert run("orders", "shop.orders", "--contract", "x")[0] == 2
 
 
