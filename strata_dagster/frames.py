@@ -20,6 +20,25 @@ class Frame(NamedTuple):
     value: Any
 
 
+def as_annotated(rows: pa.RecordBatchReader, type_: object) -> Any:
+    """`rows` as the kind of table that an asset says it returns; None where it says none of them."""
+    kind = f"{getattr(type_, '__module__', '')}.{getattr(type_, '__qualname__', '')}"
+    match kind.partition(".")[0], kind.rpartition(".")[2]:
+        case "pyarrow", "Table":
+            return rows.read_all()
+        case "pyarrow", "RecordBatchReader":
+            return rows
+        case "polars", "DataFrame" | "LazyFrame" as name:
+            import polars as pl
+
+            frame = pl.DataFrame(rows.read_all())
+            return frame.lazy() if name == "LazyFrame" else frame
+        case "pandas", "DataFrame":
+            return rows.read_all().to_pandas()
+        case _:
+            return None
+
+
 def frame_of(value: object) -> Frame | None:
     """The table that `value` is; None for what is no table."""
     polars, pandas = sys.modules.get("polars"), sys.modules.get("pandas")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,14 +46,15 @@ class Conclusion:
 
 @dataclass(slots=True)
 class GuardTelling:
-    """The events of a run of `op` that has come to a `conclusion`; `broken` are results that fail the run by
-    themselves."""
+    """The events of a run of `op` that has come to a `conclusion`; `said` are those that the op logged of assets,
+    `broken` results that fail the run by themselves."""
 
     op: GuardedOp
     guard: Guard
     promises: Mapping[AssetKey, Promise]
     unpromised: Mapping[AssetKey, tuple[Diagnostic, ...]]
     conclusion: Conclusion
+    said: Mapping[AssetKey, Sequence[AssetMaterialization]] = field(default_factory=dict)
     broken: list[AssetCheckResult] = field(default_factory=list)
     _told: set[AssetCheckKey] = field(default_factory=set)
 
@@ -76,7 +77,8 @@ class GuardTelling:
         if key in self.conclusion.live:
             own = self._noted([verdicts.accepted(key, verdict, self.conclusion.version), *tests])
             metadata = verdicts.live_metadata(self.guard, verdict, self.conclusion.version)
-            yield _materialized(key, event, metadata, verdict, own)
+            said = {name: value for one in self.said.get(key, ()) for name, value in one.metadata.items()}
+            yield _materialized(key, event, {**said, **(event.metadata or {}), **metadata}, verdict, own)
         else:
             yield from self._noted([self._pin_of_unpublished(key, verdict), *tests])
 
@@ -94,7 +96,8 @@ class GuardTelling:
             names = ", ".join(k.to_user_string() for k in sorted(waits))
             self.op.context.log.error(f"{key.to_user_string()} is not materialized: {names} was not")
         else:
-            yield event
+            said = self.said.get(key, ())
+            yield from said if event in said else (*said, event)
 
     def _of_unmade(self, held: Mapping[AssetKey, Any], failed: bool) -> Iterator[AssetCheckResult]:
         for key in sorted(self.op.guarded.keys() & self.op.selected):
@@ -190,13 +193,13 @@ def logged(context: AssetExecutionContext, guard: Guard, verdict: Verdict) -> No
 def _materialized(
     key: AssetKey, event: Any, metadata: Mapping[str, Any], verdict: Verdict, checks: list[AssetCheckResult]
 ) -> MaterializeResult[Any]:
-    """What the op said of the asset, with the digest of its rows as their version and the checks of its contract."""
+    """The asset as it is live, with the digest of its rows as their version and the checks of its contract."""
     assert verdict.kept is not None, "what is live was kept"
     own = list(event.check_results) if isinstance(event, MaterializeResult) else []
     value = {} if isinstance(event, AssetMaterialization) or event.value is None else {"value": event.value}
     return MaterializeResult(
         asset_key=key,
-        metadata={**(event.metadata or {}), **metadata},
+        metadata=metadata,
         data_version=DataVersion(verdict.kept.artifact.manifest.digest),
         tags=event.tags or {},
         check_results=[*own, *checks],

@@ -3,17 +3,27 @@
 What the op yields of a guarded asset is held until the op is through: rows are judged, a value as it comes and files at
 the end (by then dbt has run its tests too), published in one step, and only then materialized. Rows that are
 refused leave a failing check and no materialization (first row of the table in design `dagster.md`), and so does what
-the same op made of them. Every selected check is told on every path (`guard_telling`), before whatever went wrong is
-raised.
+the same op made of them; events that the op logs by itself wait for the verdict too. Every selected check is told on
+every path (`guard_telling`), before whatever went wrong is raised. A run that promotes makes nothing
+(`guard_promotion`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from dagster import AssetCheckResult, AssetExecutionContext, AssetKey, Failure, MaterializeResult, Output
+from dagster import (
+    AssetCheckResult,
+    AssetExecutionContext,
+    AssetKey,
+    AssetMaterialization,
+    Failure,
+    MaterializeResult,
+    Output,
+)
 
 from strata_core.contract_engine.guard import (
     Guard,
@@ -35,10 +45,12 @@ from .contract_tests import told_of_tests
 from .covering import DBT_UNIQUE_ID
 from .findings import failure_lines, findings
 from .frames import frame_of
+from .guard_promotion import looked_at
 from .guard_telling import Conclusion, GuardTelling, logged, unusable
 from .guarded_op import GuardedOp
 from .guards import CONTRACT, LOCATION, RESOURCE
 from .pins import TOGETHER, nothing_published
+from .promotion import PROMOTE_FROM
 from .shown import Shown, in_turn
 
 DBT_ID = "unique_id"
@@ -54,6 +66,7 @@ class Guarding:
     unpromised: dict[AssetKey, tuple[Diagnostic, ...]] = field(default_factory=dict)
     judged: dict[AssetKey, Verdict] = field(default_factory=dict)
     held: dict[AssetKey, Any] = field(default_factory=dict)
+    said: dict[AssetKey, list[AssetMaterialization]] = field(default_factory=dict)
     dbt: dict[str, SeenTest] = field(default_factory=dict)
 
     def stream(self, inner: Callable[[AssetExecutionContext], Iterator[Any]]) -> Iterator[Any]:
@@ -73,6 +86,9 @@ class Guarding:
                 self.promises[key] = promise_of(guard, str(spec.metadata[CONTRACT]), key.to_python_identifier())
             except StrataError as error:
                 self.unpromised[key] = error.diagnostics
+        if (source := context.run.tags.get(PROMOTE_FROM)) is not None and self.op.selected:
+            yield from self._promoted(guard, source)
+            return
         fault: Exception | None = None
         if self.op.selected or shown.selected_asset_check_keys:
             events = in_turn(context, inner(shown))
@@ -84,8 +100,32 @@ class Guarding:
                 except Exception as error:  # whatever the op raises: it is raised again when every check is told
                     fault = error
                     break
+                yield from self._logged()
                 yield from self._seen(guard, event)
-        yield from self._concluded(guard, fault)
+            yield from self._logged()
+        yield from self._concluded(guard, fault, partial(promote, guard))
+
+    def _promoted(self, guard: Guard, source: str) -> Iterator[Any]:
+        """What another environment has, instead of what the op would make."""
+        promises = {key: promise for key, promise in self.promises.items() if key in self.op.selected}
+        promotion = looked_at(self.op, guard, source, promises)
+        self.judged, self.held = promotion.judged, promotion.held
+        yield from self._concluded(guard, None, promotion.carry_out, "not promoted")
+
+    def _logged(self) -> Iterator[Any]:
+        """The events that the op has logged by itself (`context.log_event`) since it was asked last. Dagster would
+        write them down as they are, and one that says that an asset was made stands for rows of which nobody knows."""
+        for event in self.op.context.op_execution_context.consume_events():
+            made = event.step_materialization_data.materialization if event.is_step_materialization else None
+            key = None if made is None else self.op.key_of(made)
+            if made is None or key is None or not self.op.holds(key):
+                yield event
+            else:
+                self._said(key, made)
+
+    def _said(self, key: AssetKey, event: AssetMaterialization) -> None:
+        self.said.setdefault(key, []).append(event)
+        self.held.setdefault(key, event)
 
     def _seen(self, guard: Guard, event: Any) -> Iterator[Any]:
         """One event of the op: what is guarded, or made of it, is held."""
@@ -94,6 +134,9 @@ class Guarding:
         key = self.op.key_of(event)
         if key is None or not self.op.holds(key):
             yield event
+            return
+        if isinstance(event, AssetMaterialization):
+            self._said(key, event)
             return
         value = getattr(event, "value", None)
         frame = frame_of(value) if key in self.promises else None
@@ -128,7 +171,13 @@ class Guarding:
         logged(self.op.context, guard, verdict)
         return verdict
 
-    def _concluded(self, guard: Guard, fault: Exception | None) -> Iterator[Any]:
+    def _concluded(
+        self,
+        guard: Guard,
+        fault: Exception | None,
+        publish: Callable[..., Promotion],
+        refusal: str = "contract violated",
+    ) -> Iterator[Any]:
         # Rows in files are looked at when nobody writes to them any more: dbt locks its database while it runs.
         late = [key for key in self.held if key in self.promises and key not in self.judged]
         self.judged |= {key: self._judged(guard, key) for key in late}
@@ -143,7 +192,7 @@ class Guarding:
         if sound and not (together and broken):
             run = self.op.context.run.run_id
             try:
-                done = promote(guard, sound.values(), message=f"Dagster run {run}", tags={"dagster/run_id": run})
+                done = publish(sound.values(), message=f"Dagster run {run}", tags={"dagster/run_id": run})
             except StrataError as error:
                 stopped = error
                 because = f"because it could not be published ({', '.join(d.code for d in error.diagnostics)})"
@@ -152,35 +201,34 @@ class Guarding:
         if live:
             self.op.context.log.info(f"{guard.environment}: version {done.version.number} is live")
         conclusion = Conclusion(done.version, live, refused, because, failing=stopped is not None)
-        telling = GuardTelling(self.op, guard, self.promises, self.unpromised, conclusion)
+        telling = GuardTelling(self.op, guard, self.promises, self.unpromised, conclusion, self.said)
         yield from telling.held(self.held, self.judged)
         yield from telling.rest(self.held, failed=fault is not None)
         if fault is not None:
             raise fault
         faults = [d for k in sorted(refused) for d in self.unpromised.get(k) or self.judged[k].violations]
-        self._raise(guard, faults, stopped, refused, missing, telling.broken, nothing_live=not live)
+        told = [f"{refusal}: {', '.join(k.to_user_string() for k in sorted(refused))}"] if refused else []
+        told += [f"not made: {', '.join(k.to_user_string() for k in missing)}"] if missing else []
+        self._raise(guard, told, faults, stopped, telling.broken, nothing_live=not live)
 
     def _raise(
         self,
         guard: Guard,
+        lines: list[str],
         faults: list[Diagnostic],
         stopped: StrataError | None,
-        refused: frozenset[AssetKey],
-        missing: list[AssetKey],
         broken: list[AssetCheckResult],
         *,
         nothing_live: bool,
     ) -> None:
-        lines = [f"contract violated: {', '.join(k.to_user_string() for k in sorted(refused))}"] if refused else []
-        lines += [f"not made: {', '.join(k.to_user_string() for k in missing)}"] if missing else []
         if not lines and stopped is None:
             if broken:  # Dagster itself would try again
                 raise Failure(told_of_tests(broken), allow_retries=False)
             return
         faults = [*faults, *(stopped.diagnostics if stopped is not None else ())]
-        lines += [nothing_published(guard.environment, guard.base)] if nothing_live else []
-        lines += failure_lines(faults)
-        raise Failure("\n".join(lines), allow_retries=bool(faults) and transient(faults))
+        nothing = [nothing_published(guard.environment, guard.base)] if nothing_live else []
+        told = "\n".join((*lines, *nothing, *failure_lines(faults)))
+        raise Failure(told, allow_retries=bool(faults) and transient(faults))
 
 
 def _about(diagnostic: Diagnostic, value: object) -> Diagnostic:

@@ -14,7 +14,7 @@ PROMOTE_FROM = "strata/promote_from"
 def strata_promotion_job(
     models: AssetsDefinition | Sequence[AssetsDefinition], *, source: str, name: str = "promote"
 ) -> UnresolvedAssetJobDefinition:
-    """A job that promotes all of `models` (what `@strata_assets` gives) from the environment `source`.
+    """A job that promotes all of `models` (what `@strata_assets` and `guard` give) from the environment `source`.
 
     Nothing is computed. The models are materialized as they go live, and their checks told, as by an apply: in one
     step, or with `op_per_model` one after the other. Any run of the models promotes that has the tag

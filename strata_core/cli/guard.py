@@ -11,7 +11,7 @@ import click
 from ..contract_engine.pipeline import open_setting
 from ..diagnostics.render import printable
 from .contracts.shared import lines_below
-from .exits import CLEAN, exit_code
+from .exits import CLEAN, FINDINGS, exit_code
 from .options import environment_option, format_option
 from .progress import Progress
 from .report import Lines, answered, plural, rendered
@@ -89,7 +89,7 @@ def _guarded(
         click.echo(json.dumps(_as_json(verdicts, done, environment), indent=2, ensure_ascii=False))
     else:
         click.echo(_summary(verdicts, done, environment))
-    return max((exit_code(v.violations) for v in verdicts), default=CLEAN)
+    return max((FINDINGS if v.breaks else exit_code(v.violations) for v in verdicts), default=CLEAN)
 
 
 def _line(verdict: Verdict) -> str:

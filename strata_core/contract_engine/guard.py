@@ -83,8 +83,8 @@ class Verdict:
 
     `report` is the pin's, absent where the rows could not be read (`faults`); `tests` those of the contract, asked of
     the candidate; `kept` is there where all is sound, and `approved` what owners approved of how it differs from what
-    readers rest on; `live` is what was live before. `place` says where the rows were,
-    `left_out` which columns have no type to be kept in, `seconds` is wall time.
+    readers rest on; `breaks` is what they did not approve; `live` is what was live before. `place` says where the rows
+    were, `left_out` which columns have no type to be kept in, `seconds` is wall time.
     """
 
     promise: Promise
@@ -93,6 +93,7 @@ class Verdict:
     report: PinReport | None = None
     tests: tuple[SeenTest, ...] = ()
     faults: tuple[Diagnostic, ...] = ()
+    breaks: tuple[Diagnostic, ...] = ()
     kept: Kept | None = None
     approved: tuple[Approved, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -105,11 +106,12 @@ class Verdict:
 
     @property
     def violations(self) -> tuple[Diagnostic, ...]:
-        """What keeps the candidate from being live: broken promises (E08x), blocking tests (E144), faults."""
+        """What keeps the candidate from being live: broken promises (E08x), blocking tests (E144), faults, what it
+        breaks of its readers (E030 to E032)."""
         broken = self.report.diagnostics() if self.report is not None else ()
         # That a query fails on rows of other types, the pin has said better.
         tests = (t for t in self.tests if t.outcome == "failed" or not broken)
-        return (*broken, *blocking_failures(self.promise, tests), *self.faults)
+        return (*broken, *blocking_failures(self.promise, tests), *self.faults, *self.breaks)
 
 
 def open_guard(root: Path, environment: str, now: datetime | None = None) -> Guard:
@@ -233,7 +235,7 @@ def _offered(guard: Guard, verdict: Verdict, kept: Kept) -> Verdict:
     asked, catalog = partial(approvals, project.root), read_catalog(guard.store, guard.environment)
     breaks = guarded_breaks(project, catalog, {promise.name: kept.offered}, asked)
     if breaks.diagnostics:
-        raise StrataError(*breaks.diagnostics)
+        return replace(verdict, breaks=breaks.diagnostics)
     return replace(verdict, kept=kept, approved=breaks.approved)
 
 

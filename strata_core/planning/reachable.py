@@ -63,7 +63,7 @@ class ReachableTables:
             raise StrataError(Diagnostic("E030", f"`{location}` is outside the project", fix="name a file inside it"))
         if path == self.root.resolve():
             fix = "name a Parquet or CSV file, or a folder of Parquet files, inside it"
-            raise StrataError(Diagnostic("E030", f"`{location}` is the project's folder, and no table", fix=fix))
+            raise StrataError(Diagnostic("E030", f"`{location or '.'}` is the project's folder, and no table", fix=fix))
         if path.is_dir() and (files := tuple(sorted(path.rglob("*.parquet")))):
             return ParquetTable(files, ())
         if path.is_file() and path.suffix == ".parquet":

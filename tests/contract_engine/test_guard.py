@@ -340,7 +340,7 @@ def test_the_command_tells_json_and_exit_codes(root: Path) -> None:
     assert "secret" not in out
     assert run("nope")[0] == 2
     code, out = run("orders", "--rows", "", "--format", "json")
-    assert (code, [d["message"] for d in json.loads(out)]) == (2, ["`` is the project's folder, and no table"])
+    assert (code, [d["message"] for d in json.loads(out)]) == (4, ["`.` is the project's folder, and no table"])
     assert run("orders", "shop.orders", "--contract", "x")[0] == 2
 
 

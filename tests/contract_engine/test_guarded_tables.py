@@ -209,6 +209,7 @@ def test_seed0_s5b_who_guards_a_table_is_told_what_it_breaks(
     verdict = guarded(root)
     assert [(d.code, d.message) for d in verdict.violations] == [(code, message)]
     assert verdict.violations[0].notes == (f"read by `by_country` of project marts, owner finance {READ}",)
+    assert run("guard", "orders", root=root)[0] == 1
     assert live(root) == before
 
 

@@ -133,13 +133,10 @@ class Place:
 
         return guard(orders, project=self.project)
 
-    def run(self, *assets: Any, selection: Any = None) -> Run:
-        resources = {"strata": StrataResource(project_dir=self.root), "io_manager": self.memory}
-        return Run(
-            dg.materialize(
-                assets, instance=self.instance, resources=resources, selection=selection, raise_on_error=False
-            )
-        )
+    def run(self, *assets: Any, environment: str = "prod", **options: Any) -> Run:
+        strata = StrataResource(project_dir=self.root, environment=environment)
+        resources = {"strata": strata, "io_manager": self.memory}
+        return Run(dg.materialize(assets, instance=self.instance, resources=resources, raise_on_error=False, **options))
 
     def live(self, name: str = "orders") -> list[dict[str, Any]]:
         project = open_project(project=self.root)
@@ -678,3 +675,82 @@ def test_a_contract_means_a_dbt_model_by_its_name_whatever_a_translator_calls_th
     assert run.success, run.failure
     assert run.made["warehouse/o_v2"].metadata["contract"].value == "shop.orders/orders"
     assert sorted(row["id"] for row in place.live("orders")) == [1, 2]
+
+
+def test_what_an_op_logs_of_its_own_waits_for_the_verdict(place) -> None:
+    def logging(frame: pl.DataFrame, **options: Any) -> dg.AssetsDefinition:
+        @dg.asset(**options)
+        def orders(context: dg.AssetExecutionContext) -> Any:
+            context.log_event(dg.AssetMaterialization("orders", metadata={"mine": 1}))
+            dg.AssetExecutionContext.get().log_event(dg.AssetMaterialization("orders", metadata={"also": 2}))
+            context.log_event(dg.AssetObservation("orders", metadata={"seen": 3}))
+            return frame
+
+        return guard(orders, project=place.project)
+
+    run = place.run(logging(rows()))
+    assert run.success, run.failure
+    (made,) = run.result.get_asset_materialization_events()
+    shown = made.step_materialization_data.materialization.metadata
+    assert (shown["mine"].value, shown["also"].value, shown["dagster/row_count"].value) == (1, 2, 2)
+    assert len(run.result.get_asset_observation_events()) == 1
+    run = place.run(logging(rows(country=["MX", "FR"])))
+    assert (run.success, run.made) == (False, {})
+    assert set(run.checks) == OWN
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_materialization_that_an_op_yields_beside_its_rows_takes_nothing_of_them_away(place, first) -> None:
+    def yielding(frame: pl.DataFrame) -> dg.AssetsDefinition:
+        @dg.asset
+        def orders() -> Iterator[Any]:
+            said = dg.AssetMaterialization("orders", metadata={"mine": 1})
+            yield from (said, dg.Output(frame)) if first else (dg.Output(frame), said)
+
+        return guard(orders, project=place.project)
+
+    run = place.run(yielding(rows()), report)
+    assert run.success, run.failure
+    assert run.made["orders"].metadata["mine"].value == 1
+    assert place.memory.kept["report"] == 2
+    run = place.run(yielding(rows(country=["MX", "FR"])))
+    assert (run.success, run.made) == (False, {})
+
+
+PROMOTED = {"strata/promote_from": "dev"}
+
+
+def test_a_promotion_makes_nothing_and_hands_on_what_the_other_environment_has(place) -> None:
+    times = []
+
+    def orders(frame: pl.DataFrame) -> dg.AssetsDefinition:
+        @dg.asset(name="orders")
+        def made() -> pl.DataFrame:
+            times.append(1)
+            return frame
+
+        return guard(made, project=place.project)
+
+    good = orders(rows())
+    assert place.run(good, environment="dev").success
+    run = place.run(good, report, tags=PROMOTED)
+    assert run.success, run.failure
+    assert len(times) == 1
+    assert run.made["orders"].metadata["place"].value == "version 1 of dev"
+    assert place.memory.kept["report"] == 2
+    assert set(run.checks) == OWN
+    assert run.verdicts["orders.write_pin"] == (True, "ERROR")
+    assert (place.version, len(place.live())) == (1, 2)
+
+
+def test_a_promotion_that_is_refused_fails_the_pin_and_leaves_what_is_live(place) -> None:
+    orders = place.orders(rows())
+    run = place.run(orders, report, tags=PROMOTED)
+    assert (run.success, run.made) == (False, {})
+    assert "E095" in run.checks["write_pin"].description
+    assert place.run(orders, environment="dev").success
+    place.write("contracts/shop/orders/contract.yaml", CONTRACT.replace("enum: [ES, MX]", "enum: [ES]"))
+    run = place.run(orders, report, tags=PROMOTED)
+    assert (run.success, run.made, place.version) == (False, {}, 0)
+    assert "E035" in run.checks["write_pin"].description
+    assert run.failure.splitlines()[0].endswith("not promoted: orders")
