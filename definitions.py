@@ -53,13 +53,14 @@ def models(context: dg.AssetExecutionContext, strata: StrataResource, config: St
 # What dbt stages of aircraft is materialized only where it keeps the contract of its product, and kept in the store.
 guarded = guard(staging, project=strata_project, contracts={"stg_planes": "flights.staged/stg_planes"})
 data = [guarded, models, *observable_sources(project=strata_project), fuel_cost_shares]
-contracts = strata_contract_assets(project=strata_project, assets=data)
+strata_resource = StrataResource(project_dir=strata_project)
+contracts = strata_contract_assets(project=strata_project, assets=data, resource=strata_resource)
 
 defs = dg.Definitions(
     assets=[*data, *contracts],
     sensors=[strata_contract_sensor(contracts, default_status=dg.DefaultSensorStatus.RUNNING)],
     resources={
         "dbt": DbtCliResource(project_dir=dbt_project),
-        "strata": StrataResource(project_dir=strata_project),
+        "strata": strata_resource,
     },
 )

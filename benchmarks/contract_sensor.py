@@ -18,7 +18,7 @@ import dagster as dg
 
 from contracts import COLUMNS, project
 from strata_core.contract_engine.pipeline import examine, open_setting
-from strata_dagster import StrataProject, strata_contract_assets, strata_contract_sensor
+from strata_dagster import StrataProject, StrataResource, strata_contract_assets, strata_contract_sensor
 
 PRODUCTS = 1000
 PAIRS = 5
@@ -39,7 +39,8 @@ def main() -> None:
 
 def measure(root: Path, cache: Path, data: list[dg.AssetSpec], instance: dg.DagsterInstance) -> None:
     """Measure ticks on an instance on disk, whose event log has an event of each product's asset."""
-    contracts = strata_contract_assets(project=StrataProject(root), assets=data)
+    project = StrataProject(root)
+    contracts = strata_contract_assets(project=project, assets=data, resource=StrataResource(project))
     sensor = strata_contract_sensor(contracts)
     repository = dg.Definitions(assets=[*data, *contracts], sensors=[sensor]).get_repository_def()
     for number in range(PRODUCTS):

@@ -24,12 +24,14 @@ from .translator import DagsterStrataTranslator
 if TYPE_CHECKING:
     from .contract_assets import strata_contract_assets
     from .contract_sensor import strata_contract_sensor
+    from .guard_component import StrataGuardComponent
     from .guards import guard
     from .io_manager import StrataIOManager
     from .landing import Landing, land, strata_land_assets
 
 WHEN_USED = {
     "Landing": ".landing",
+    "StrataGuardComponent": ".guard_component",
     "StrataIOManager": ".io_manager",
     "guard": ".guards",
     "land": ".landing",
@@ -52,6 +54,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "DagsterStrataTranslator",
     "Landing",
+    "StrataGuardComponent",
     "StrataIOManager",
     "StrataProject",
     "StrataProjectComponent",

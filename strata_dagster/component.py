@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from dagster import (
     AssetExecutionContext,
@@ -13,11 +13,13 @@ from dagster import (
     AssetSpec,
     ComponentLoadContext,
     DagsterInvalidDefinitionError,
+    DefaultSensorStatus,
     Definitions,
     PartitionsDefinition,
     ResolutionContext,
     Resolvable,
     Resolver,
+    SensorDefinition,
     StateBackedComponent,
     get_dagster_logger,
     with_resources,
@@ -42,6 +44,7 @@ from .assets import strata_assets
 from .project import OnError, StrataProject
 from .resource import StrataResource, StrataRunConfig
 from .sources import observable_sources
+from .stale_sensor import strata_stale_sensor
 from .translator import DagsterStrataTranslator
 
 Translation = Annotated[
@@ -77,14 +80,52 @@ UNPREPARED = (
 )
 
 
-def _project_folder(context: ResolutionContext, value: str) -> str:
+def project_folder(context: ResolutionContext, value: str) -> str:
+    """The folder of strata.toml that a YAML names: from the folder of that, where it is relative."""
     return str(context.resolve_source_relative_path(context.resolve_value(value, as_type=str)))
+
+
+@dataclass
+class SensorOptions(Resolvable):
+    """What may be said of a sensor."""
+
+    name: Annotated[str | None, Resolver.default(description="Its name; made of the op's where it is not given.")] = (
+        None
+    )
+    minimum_interval_seconds: Annotated[int, Resolver.default(description="Seconds between two ticks at least.")] = 30
+    default_status: Annotated[
+        Literal["running", "stopped"], Resolver.default(description="Whether it runs until somebody says otherwise.")
+    ] = "stopped"
+
+    def of(self, name: str) -> dict[str, Any]:
+        """The arguments of the sensor, called `name` where it has no name of its own."""
+        status = DefaultSensorStatus[self.default_status.upper()]
+        seconds = self.minimum_interval_seconds
+        return {"name": self.name or name, "minimum_interval_seconds": seconds, "default_status": status}
+
+
+def _sensor(context: ResolutionContext, value: Any) -> SensorOptions | None:
+    if isinstance(value, bool) or value is None:
+        return SensorOptions() if value else None
+    return SensorOptions.resolve_from_model(context, value)
+
+
+SensorChoice = Annotated[
+    SensorOptions | None,
+    Resolver(
+        _sensor,
+        model_field_type=bool | SensorOptions.model() | None,
+        description="`true`, or its name, `minimum_interval_seconds` and `default_status`.",
+        examples=[{"default_status": "running"}],
+    ),
+]
 
 
 @scaffold_with(StrataProjectScaffolder)
 @dataclass
 class StrataProjectComponent(StateBackedComponent, Resolvable):
     """The models of a Strata project as assets, the files that they read and, with `contracts`, its data products.
+    `contract_sensor` says how the sensor of these is, `stale_sensor` that one materializes what is stale.
 
     Its state is the compiled manifest: `dg utils refresh-defs-state` makes it, `dagster dev` and `dg` at each load.
 
@@ -99,7 +140,7 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
     project: Annotated[
         str,
         Resolver(
-            _project_folder,
+            project_folder,
             model_field_type=str,
             description="The folder of strata.toml; from the folder of defs.yaml where it is relative.",
             examples=["{{ project_root }}/transform"],
@@ -131,6 +172,8 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
     contracts: Annotated[
         bool, Resolver.default(description="The project's data products as assets, and the sensor that renews them.")
     ] = False
+    contract_sensor: SensorChoice = None
+    stale_sensor: SensorChoice = None
     on_error: Annotated[
         OnError,
         Resolver.default(description="`fail`: a project with errors does not load; `check`: its checks fail."),
@@ -147,6 +190,8 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
         for name in ("op_per_model", "contracts", "prepare_if_dev"):  # what a template gives is of no certain type
             if not isinstance(value := getattr(self, name), bool):
                 raise DagsterInvalidDefinitionError(f"{name} is `true` or `false`, not `{value}`")
+        if self.contract_sensor is not None and not self.contracts:
+            raise DagsterInvalidDefinitionError("contract_sensor renews data products: say `contracts: true` too")
 
     @property
     def defs_state_config(self) -> DefsStateConfig:
@@ -163,7 +208,7 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
         StrataProject(self.project, self.on_error).compile(state_path)
 
     def build_defs_from_state(self, context: ComponentLoadContext, state_path: Path | None) -> Definitions:
-        """The models, their sources, and data products where they are asked for; raises
+        """The models, their sources, and data products and sensors where they are asked for; raises
         `DagsterInvalidDefinitionError` as `StrataProject` does."""
         project = StrataProject(context.path / self.project, self.on_error, state_path)
         if not project.is_compiled:
@@ -185,16 +230,25 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
             made = [strata_assets(**options, op_per_model=False)(models)]
         sources = observable_sources(project=project, name=f"{name}_sources", translator=translator)
         assets = [*made, *with_resources(sources, {"strata": resource})]
+        stale = self._stale_sensor(project, resource, translator, f"{name}_stale")
         if not self.contracts:
-            return Definitions(assets=assets)
+            return Definitions(assets=assets, sensors=stale)
         from .contract_assets import strata_contract_assets  # these bring the contract engine along
         from .contract_sensor import strata_contract_sensor
 
-        products = strata_contract_assets(
-            project=project, assets=assets, environment=self.environment, name=f"{name}_contracts"
-        )
-        sensor = strata_contract_sensor(products, name=f"{name}_contracts")
-        return Definitions(assets=[*assets, *products], sensors=[sensor])
+        products = strata_contract_assets(project=project, assets=assets, resource=resource, name=f"{name}_contracts")
+        options = self.contract_sensor or SensorOptions()
+        sensor = strata_contract_sensor(products, **options.of(f"{name}_contracts"))
+        return Definitions(assets=[*assets, *products], sensors=[*stale, sensor])
+
+    def _stale_sensor(
+        self, project: StrataProject, resource: StrataResource, translator: DagsterStrataTranslator, name: str
+    ) -> list[SensorDefinition]:
+        if self.stale_sensor is None:
+            return []
+        chosen: dict[str, Any] = {"select": self.select, "exclude": self.exclude, "translator": translator}
+        chosen |= {"partitions_def": self.partitions_def, **self.stale_sensor.of(name)}
+        return [strata_stale_sensor(project=project, resource=resource, **chosen)]
 
 
 class _Translated(DagsterStrataTranslator):

@@ -34,6 +34,7 @@ from .contract_checks import PRODUCT, SEVERITY, TEST
 from .covering import Given, Landscape, landscape
 from .findings import findings
 from .project import StrataProject, quietly
+from .resource import StrataResource
 
 PREFIX = "contract"
 VALID, COMPATIBLE = "valid", "compatible"
@@ -46,7 +47,7 @@ class ContractAssets:
     """The products of a project as assets of a code location. `definitions` go into `Definitions(assets=…)`."""
 
     project: StrataProject
-    environment: str
+    resource: StrataResource
     definitions: tuple[AssetsDefinition, ...]
     here: Landscape
     keys: Mapping[tuple[str, ...], AssetKey]
@@ -57,24 +58,29 @@ class ContractAssets:
     def __iter__(self) -> Iterator[AssetsDefinition]:
         return iter(self.definitions)
 
+    @property
+    def environment(self) -> str:
+        """The environment that they tell of."""
+        return self.resource.settled().environment
+
 
 def strata_contract_assets(
     *,
     project: StrataProject,
     assets: Iterable[Given],
-    environment: str = "prod",
+    resource: StrataResource,
     name: str = "contracts",
     retry_policy: RetryPolicy | None = None,
 ) -> ContractAssets:
     """One op that renews the products of `project`, and any of them alone.
 
-    `assets` are those of the code location that products may be of: dbt's, Strata's, any other. A product depends on
-    the ones that its contract covers, and observes them. Contracts that are broken are assets too, with a check that
-    says so; what stands in a product's way (its key is taken, `strata.toml` cannot be read) is logged, and the rest
-    loads.
+    `assets` are those of the code location that products may be of: dbt's, Strata's, any other. `resource`, which the
+    models run with, says in which environment they are published. A product depends on the assets that its contract
+    covers, and observes them. Contracts that are broken are assets too, with a check that says so; what stands in a
+    product's way (its key is taken, `strata.toml` cannot be read) is logged, and the rest loads.
 
         data = [staging, models, *observable_sources(project=project)]
-        contracts = strata_contract_assets(project=project, assets=data)
+        contracts = strata_contract_assets(project=project, assets=data, resource=strata)
         Definitions(assets=[*data, *contracts], sensors=[strata_contract_sensor(contracts)])
     """
     here = landscape(assets)
@@ -82,7 +88,7 @@ def strata_contract_assets(
         found = products_of(open_setting(project.root)).products
     except StrataError as error:
         _log.error("no data product is loaded:\n%s", findings(error.diagnostics, None))
-        return ContractAssets(project, environment, (), here, {}, {})
+        return ContractAssets(project, resource, (), here, {}, {})
     keys: dict[tuple[str, ...], AssetKey] = {}
     taken: dict[AssetKey, str] = dict.fromkeys(here.keys, "an asset of this code location")
     for product in found:
@@ -96,7 +102,7 @@ def strata_contract_assets(
     shown = [p for p in found if p.place in keys]
     covers = {keys[p.place]: _covered(p, here) for p in shown}
     if not shown:
-        return ContractAssets(project, environment, (), here, keys, covers)
+        return ContractAssets(project, resource, (), here, keys, covers)
     with quietly():
         specs = [_spec(project, p, keys[p.place], covers[keys[p.place]]) for p in shown]
     elsewhere = {*here.tests.values()}
@@ -110,7 +116,7 @@ def strata_contract_assets(
     # Dagster compares the annotations of an op with types, and here they are text.
     body.__annotations__ = {"context": AssetExecutionContext}
     op = multi_asset(name=name, specs=specs, check_specs=checks, can_subset=True, retry_policy=retry_policy)(body)
-    made = ContractAssets(project, environment, (op,), here, keys, covers)
+    made = ContractAssets(project, resource, (op,), here, keys, covers)
     return made
 
 

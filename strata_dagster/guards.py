@@ -128,20 +128,26 @@ def _given(asset: AssetsDefinition, contracts: Contracts | None, known: Sequence
         return named
     if contracts is not None and len(keys) == 1:
         return {keys[0]: contracts}
-    of = [c for c in known if contracts is None or c.product == contracts]
-    specs = asset.specs_by_key
-    found = {key: covering(of, {*names_of(specs[key]), key.path[-1]}) for key in keys}
-    several = {key: covers for key, covers in found.items() if len(covers) > 1}
-    for key, covers in several.items():
-        there = ", ".join(c.reference for c in covers)
-        text = f"guard: `{key.to_user_string()}` is covered by {there}: say which in `contracts=`"
-        raise DagsterInvalidDefinitionError(text)
-    named = {key: covers[0].reference for key, covers in found.items() if covers}
+    named = covered_assets(asset, contracts, known)
     if not named:
         there = ", ".join(c.reference for c in known[:8]) or "none"
         what = f"`{contracts}` covers no asset" if contracts else "no contract covers an asset"
         raise DagsterInvalidDefinitionError(f"guard: {what} of `{asset.node_def.name}`; contracts cover {there}")
     return named
+
+
+def covered_assets(asset: AssetsDefinition, product: str | None, known: Sequence[Covered]) -> dict[AssetKey, str]:
+    """What each of the assets is held to that a contract covers, one of `product` where that is given. Raises
+    `DagsterInvalidDefinitionError` where several cover one."""
+    of = [c for c in known if product is None or c.product == product]
+    specs = asset.specs_by_key
+    found = {key: covering(of, {*names_of(specs[key]), key.path[-1]}) for key in asset.keys}
+    several = {key: covers for key, covers in found.items() if len(covers) > 1}
+    for key, covers in several.items():
+        there = ", ".join(c.reference for c in covers)
+        text = f"guard: `{key.to_user_string()}` is covered by {there}: say which in `contracts=`"
+        raise DagsterInvalidDefinitionError(text)
+    return {key: covers[0].reference for key, covers in found.items() if covers}
 
 
 def _reference(ref: str, known: Sequence[Covered], project: StrataProject) -> tuple[str, tuple[Covered, ...]]:

@@ -42,6 +42,10 @@ class StrataResource(ConfigurableResource[Any]):
         """The project's folder."""
         return Path(self.project_dir).resolve()
 
+    def settled(self) -> StrataResource:
+        """With the values of environment variables: for what runs outside of a run, such as a sensor."""
+        return self.process_config_and_initialize()
+
     def apply(self, context: AssetExecutionContext, *, recompute: Recompute = "stale") -> StrataApplication:
         """An apply of the models that `context` selects; `stream()` carries it out and tells what happened."""
         from .application import StrataApplication

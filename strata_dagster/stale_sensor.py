@@ -83,10 +83,11 @@ def strata_stale_sensor(
         from strata_core.planning.project import compile_, compile_sound, open_project
         from strata_core.planning.workspace import open_workspace
 
+        strata = resource.settled()
         try:
-            opened = open_project(project=resource.root)
+            opened = open_project(project=strata.root)
             compiled = compile_(opened) if project.on_error == "check" else compile_sound(opened)
-            workspace = open_workspace(opened, resource.environment, compiled, write=False)
+            workspace = open_workspace(opened, strata.environment, compiled, write=False)
             seen = _state(workspace, partitions.values(), context)
             before, asked = _cursor(context.cursor)
             if before == seen:
@@ -115,7 +116,7 @@ def strata_stale_sensor(
         asset_selection=AssetSelection.assets(*keys.values()),
         minimum_interval_seconds=minimum_interval_seconds,
         default_status=default_status,
-        description=f"Materializes what is stale of {project.name} in {resource.environment}, each candidate once.",
+        description=f"Materializes what is stale of {project.name}, each candidate once.",
     )
 
 

@@ -11,7 +11,7 @@ from dagster.components.core.component_tree import ComponentTreeException
 from dagster.components.testing import create_defs_folder_sandbox
 from pydantic import ValidationError
 
-from strata_dagster import StrataProjectComponent
+from strata_dagster import StrataProjectComponent, StrataResource, strata_contract_assets, strata_stale_sensor
 
 from .test_contract_sensor import contract
 
@@ -184,3 +184,33 @@ def test_scaffolding_writes_the_path_of_the_project(shop, sandbox) -> None:
         "type": "strata_dagster.component.StrataProjectComponent",
         "attributes": {"project": "{{ project_root }}/transform"},
     }
+
+
+def test_sensors_are_as_the_yaml_has_them(shop, sandbox) -> None:
+    shop.write("contracts/sales/paid/contract.yaml", contract("paid", "paid"))
+    options = {"default_status": "running", "minimum_interval_seconds": 90, "name": "renews"}
+    defs = loaded(sandbox, shop.root, contracts=True, contract_sensor=options, stale_sensor=True, select="paid")
+    found = {s.name: (s.default_status.value, s.minimum_interval_seconds) for s in defs.sensors}
+    assert found == {"renews": ("RUNNING", 90), "shop_stale": ("STOPPED", 30)}
+    with dg.build_sensor_context(instance=shop.instance, repository_def=defs.get_repository_def()) as context:
+        asked = defs.get_sensor_def("shop_stale").evaluate_tick(context)
+    assert [[k.to_user_string() for k in r.asset_selection] for r in asked.run_requests] == [["paid"]]
+
+
+def test_a_sensor_of_products_without_products_is_told(shop, sandbox) -> None:
+    with pytest.raises(ComponentTreeException) as told:
+        loaded(sandbox, shop.root, contract_sensor=True)
+    assert "contract_sensor renews data products: say `contracts: true` too" in whole(told.value)
+
+
+def test_an_environment_that_a_variable_names_is_that_of_products_and_of_what_is_stale(shop, monkeypatch) -> None:
+    monkeypatch.setenv("SHOP_ENVIRONMENT", "dev")
+    strata = StrataResource(shop.project, environment=dg.EnvVar("SHOP_ENVIRONMENT"))
+    shop.write("contracts/sales/paid/contract.yaml", contract("paid", "paid"))
+    assert strata_contract_assets(project=shop.project, assets=[], resource=strata).environment == "dev"
+    sensor = strata_stale_sensor(project=shop.project, resource=strata)
+    shop.environment = "dev"
+    assert shop.run().success
+    defs = dg.Definitions(assets=shop.assets(), sensors=[sensor], resources={"strata": strata})
+    with dg.build_sensor_context(instance=shop.instance, definitions=defs) as context:
+        assert not sensor.evaluate_tick(context).run_requests

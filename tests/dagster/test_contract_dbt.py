@@ -14,7 +14,7 @@ from strata_core.contract_engine.observed import moment
 from strata_core.contract_engine.pipeline import examine, open_setting
 from strata_core.contract_engine.publish import TARGETS, Provenance, prepare, publish
 from strata_core.contract_engine.standing import served_view
-from strata_dagster import strata_contract_assets, strata_contract_sensor
+from strata_dagster import StrataResource, strata_contract_assets, strata_contract_sensor
 
 CONTRACT = """
 apiVersion: strata/v0
@@ -86,7 +86,9 @@ class Location:
             )
 
         self.data = [staging]
-        self.contracts = strata_contract_assets(project=shop.project, assets=self.data)
+        self.contracts = strata_contract_assets(
+            project=shop.project, assets=self.data, resource=StrataResource(shop.project)
+        )
         self.sensor = strata_contract_sensor(self.contracts)
         self.defs = dg.Definitions(assets=[*self.data, *self.contracts], sensors=[self.sensor])
         self.out = shop.root / ".generated/contracts"

@@ -66,7 +66,7 @@ class Location:
     def reload(self, *more: Any) -> None:
         models, report, *sources = self.shop.assets()
         self.data = [models, report, *sources, *more]
-        self.contracts = strata_contract_assets(project=self.shop.project, assets=self.data)
+        self.contracts = strata_contract_assets(project=self.shop.project, assets=self.data, resource=self.resource)
         self.sensor = strata_contract_sensor(self.contracts)
 
     def tick(self) -> SensorExecutionData:
@@ -453,7 +453,8 @@ def test_a_broken_strata_toml_is_told_once_and_ends_when_it_is_mended(
     again, quiet = logged(location, capsys)
     assert (again.run_requests, again.skip_message) == ([], "nothing is renewed until what was told is mended")
     assert "E073" not in quiet
-    assert strata_contract_assets(project=location.shop.project, assets=location.data).definitions == ()
+    broken = strata_contract_assets(project=location.shop.project, assets=location.data, resource=location.resource)
+    assert broken.definitions == ()
     location.shop.write("strata.toml", good)
     assert location.asked() == []
 
@@ -493,7 +494,9 @@ def test_a_missing_manifest_is_a_finding_and_no_obstacle(location: Location) -> 
 
 
 def test_a_project_without_contracts_has_no_assets_and_a_sensor_that_skips(shop: Any) -> None:
-    contracts = strata_contract_assets(project=shop.project, assets=shop.assets())
+    contracts = strata_contract_assets(
+        project=shop.project, assets=shop.assets(), resource=StrataResource(shop.project)
+    )
     assert contracts.definitions == ()
     sensor = strata_contract_sensor(contracts)
     defs = dg.Definitions(
@@ -574,11 +577,12 @@ def models(context: AssetExecutionContext, strata: StrataResource):
     yield from strata.apply(context).stream()
 
 
-contracts = strata_contract_assets(project=project, assets=[models])
+strata = StrataResource(project_dir=project)
+contracts = strata_contract_assets(project=project, assets=[models], resource=strata)
 defs = Definitions(
     assets=[models, *contracts],
     sensors=[strata_contract_sensor(contracts)],
-    resources={"strata": StrataResource(project_dir=project)},
+    resources={"strata": strata},
 )
 """
 

@@ -184,11 +184,12 @@ tests:
 CONTRACTS = """
 from strata_dagster import strata_contract_assets, strata_contract_sensor
 
-contracts = strata_contract_assets(project=project, assets=[models, report])
+strata = StrataResource(project_dir=project)
+contracts = strata_contract_assets(project=project, assets=[models, report], resource=strata)
 defs = Definitions(
     assets=[models, report, *observable_sources(project=project), *contracts],
     sensors=[strata_contract_sensor(contracts)],
-    resources={"strata": StrataResource(project_dir=project)},
+    resources={"strata": strata},
 )
 """
 
