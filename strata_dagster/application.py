@@ -156,9 +156,9 @@ class StrataApplication:
                     case Published(version=version, models=models, removed=removed):
                         log.published(version, models, removed)
                         yield from telling.published(version, frozenset(models))
-                    case Outcome(version=version, published=models):
+                    case Outcome():
                         yield from telling.ended(event)
-                        for reader in fresh_readers(self.context, workspace, version, models, selection.models):
+                        for reader in fresh_readers(self.context, workspace, event, selection.models):
                             self.context.log_event(reader)
         except StrataError as error:
             yield from telling.stopped(error.diagnostics)

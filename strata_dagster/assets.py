@@ -23,6 +23,7 @@ from strata_core.planning.outline import ModelOutline
 from .checks import check_specs, plain_name
 from .choosing import Choice, chosen_models
 from .contract_checks import promised_of
+from .partitions import in_one_op
 from .project import StrataProject, quietly
 from .translator import MODEL, DagsterStrataTranslator, asset_keys
 
@@ -107,7 +108,7 @@ def strata_assets(
     def one_op(name: str | None, specs: Sequence[AssetSpec]) -> Callable[[Body], AssetsDefinition]:
         return multi_asset(
             name=name,
-            specs=specs,
+            specs=in_one_op(specs),
             check_specs=[c for spec in specs for c in (*check_specs(spec.key), *promised.checks.get(spec.key, ()))],
             can_subset=True,
             retry_policy=retry_policy,

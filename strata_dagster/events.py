@@ -93,7 +93,7 @@ def source_tags(workspace: Workspace, result: ModelResult, sources: Mapping[str,
 
 def piece_of(artifact: Artifact, partition: str) -> Piece | None:
     """What is live of a partition."""
-    pieces = pieces_of(artifact.manifest)
+    pieces = pieces_of(artifact)
     return None if pieces is None else pieces.by_key.get(partition)
 
 
@@ -102,14 +102,19 @@ def partition_metadata(result: ModelResult, partition: str, piece: Piece | None)
     made = result.pieces.get(partition)
     causes = {p.key: p.causes for p in result.planned.periods or ()}.get(partition, ())
     return {
-        "partition": partition,
-        **(
-            {"dagster/partition_row_count": piece.rows, "digest": piece.digest, "address": piece.address}
-            if piece
-            else {}
-        ),
+        **({"partition": partition} if piece is None else piece_metadata(partition, piece)),
         "reused": made is None or made.status is not Status.COMPUTED,
         "reason": _reason(causes),
+    }
+
+
+def piece_metadata(partition: str, piece: Piece) -> dict[str, Metadatum]:
+    """What is live of one partition."""
+    return {
+        "partition": partition,
+        "dagster/partition_row_count": piece.rows,
+        "digest": piece.digest,
+        "address": piece.address,
     }
 
 

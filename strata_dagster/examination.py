@@ -45,7 +45,7 @@ def examined(
 
 def _partitions(health: Health, opened: Callable[[], Workspace]) -> dict[str, Metadatum]:
     """The partitions of what is live, and which of them are stale; nothing where that cannot be told."""
-    if health.artifact is None or pieces_of(health.artifact.manifest) is None:
+    if health.artifact is None or pieces_of(health.artifact) is None:
         return {}
     try:
         workspace = opened()

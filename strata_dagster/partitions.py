@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dagster import AssetExecutionContext, AssetKey, Failure, TimeWindowPartitionsDefinition
+from dagster import (
+    AllPartitionMapping,
+    AssetDep,
+    AssetExecutionContext,
+    AssetKey,
+    AssetSpec,
+    Failure,
+    TimeWindowPartitionMapping,
+    TimeWindowPartitionsDefinition,
+)
 
 from strata_core.periods import Every, Periods
 
 if TYPE_CHECKING:  # a code location does without planning and its libraries
     from strata_core.planning.asked_periods import Asked
 
+INPUT_POINTER_TAG = "dagster/input_event_pointer"
 CRON = {Every.HOUR: "0 * * * *", Every.DAY: "0 0 * * *", Every.WEEK: "0 0 * * 1", Every.MONTH: "0 0 1 * *"}
 
 
@@ -23,6 +33,22 @@ def time_windows(periods: Periods) -> TimeWindowPartitionsDefinition:
     return TimeWindowPartitionsDefinition(
         start=bounds.start.strftime(fmt), end=end, fmt=fmt, cron_schedule=CRON[periods.length], timezone="UTC"
     )
+
+
+def in_one_op(specs: Sequence[AssetSpec]) -> list[AssetSpec]:
+    """`specs` as one op can have them: Dagster takes one partition mapping for each asset that an op reads.
+
+    Where one of them reads all partitions of an asset and another those of its own time, the latter says nothing: its
+    mapping is the one that Dagster infers from partitions of time on both sides.
+    """
+    read = {dep.asset_key for s in specs for dep in s.deps if isinstance(dep.partition_mapping, AllPartitionMapping)}
+
+    def inferred(dep: AssetDep) -> AssetDep:
+        if dep.asset_key in read and isinstance(dep.partition_mapping, TimeWindowPartitionMapping):
+            return AssetDep(dep.asset_key, metadata=dep.metadata)
+        return dep
+
+    return [spec.replace_attributes(deps=[inferred(dep) for dep in spec.deps]) if read else spec for spec in specs]
 
 
 def asked_of(context: AssetExecutionContext, selected: Collection[AssetKey]) -> Asked | None:
@@ -66,4 +92,4 @@ def provenance_tags(context: AssetExecutionContext, key: AssetKey, partition: st
         tags = own.event_log_entry.tags if own else {}
         yield f"dagster/input_data_version/{parent.to_user_string()}", tags.get("dagster/data_version", "INITIAL")
         pointer = "NULL" if record is None else str(record.storage_id)
-        yield f"dagster/input_event_pointer/{parent.to_user_string()}", pointer
+        yield f"{INPUT_POINTER_TAG}/{parent.to_user_string()}", pointer

@@ -16,7 +16,7 @@ from ..store.artifacts import Artifact
 from ..store.environments import EnvironmentVersion
 from ..store.store import Store
 from .fingerprints import data_digest
-from .pieces import Pieces, Upstream, inputs_of, piece_address, pieces_of, within
+from .pieces import Piece, Upstream, inputs_of, piece_address, pieces_of, within
 from .plan import Cause, PlannedModel, PlannedPeriod, Reason
 from .provenance import sound_artifact
 
@@ -137,17 +137,19 @@ def _planned(
     assert periods is not None
     forced = [c for c in whole.causes if c.reason is Reason.FORCED]
     own = _artifact(live, whole.name)
-    pieces = None if own is None else pieces_of(own.manifest)
+    pieces = None if own is None else pieces_of(own)
     pieces = pieces if pieces is not None and pieces.fit(periods) else None
     tables = tables_of(whole, live)
+    asked = periods.between(periods.at(stretch.start), periods.last_of(stretch))
+    moving = {period: names for period in asked if (names := _moving(model, period, whole, planned))}
+    read = inputs_of(model, (p for p in asked if p not in moving), tables)
     found = []
-    for period in periods.between(periods.at(stretch.start), periods.last_of(stretch)):
+    for period in asked:
         key = periods.key(period)
-        moving = _moving(model, period, whole, planned)
         causes = (
-            [Cause(Reason.UPSTREAM_CHANGE, moving)]
-            if moving
-            else [*_causes(model, key, period, pieces, tables, whole, live)]
+            [Cause(Reason.UPSTREAM_CHANGE, moving[period])]
+            if period in moving
+            else [*_causes(key, read[period], None if pieces is None else pieces.by_key.get(key), tables, whole, live)]
         )
         found.append(PlannedPeriod(key, period, (*causes, *forced)))
     causes_of_all = _together(c for p in found for c in p.causes)
@@ -170,28 +172,26 @@ def _moving(
 
 
 def _causes(
-    model: CompiledModel,
     key: str,
-    period: Period,
-    pieces: Pieces | None,
+    inputs: Mapping[str, str],
+    piece: Piece | None,
     tables: Mapping[str, Upstream],
     whole: PlannedModel,
     live: Live,
 ) -> Iterable[Cause]:
-    piece = None if pieces is None else pieces.by_key.get(key)
-    artifact = None if piece is None else sound_artifact(live.store, model.name, piece.address)
-    if piece is None or artifact is None:
+    """Why the partition `key`, of which `piece` is live, is stale: it would be made of `inputs`."""
+    if piece is None:
         return (Cause(Reason.MISSING),)
     if missing := tuple(u for u in whole.inputs if u not in tables):
         return (Cause(Reason.DATA_CHANGE, missing),)  # what it reads is not there: the apply will say so
     local = whole.fingerprint.local
-    inputs = inputs_of(live.store, model, period, tables)
     if piece.address == piece_address(local, key, inputs):
         return ()
     own = tuple(c for c in whole.causes if c.reason in (Reason.OWN_CHANGE, Reason.CONTRACT_CHANGE))
     if piece.local != local:
         return own or (Cause(Reason.OWN_CHANGE),)
-    then = artifact.manifest.provenance.get("inputs")
+    artifact = sound_artifact(live.store, whole.name, piece.address)
+    then = None if artifact is None else artifact.manifest.provenance.get("inputs")
     before = then if isinstance(then, Mapping) else {}
     changed = tuple(name for name, digest in inputs.items() if before.get(name) != digest)
     data, models = ([n for n in changed if (n in live.sources) is source] for source in (True, False))

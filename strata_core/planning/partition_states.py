@@ -34,7 +34,7 @@ def partition_states(workspace: Workspace, name: str) -> tuple[PartitionState, .
     periods = workspace.compiled.models[name].periods
     pointer = workspace.store.environment(workspace.environment).head().models.get(name)
     artifact = None if pointer is None else sound_artifact(workspace.store, name, pointer.address)
-    pieces = None if artifact is None else pieces_of(artifact.manifest)
+    pieces = None if artifact is None else pieces_of(artifact)
     if periods is None or pieces is None or not pieces.fit(periods) or not pieces.by_key:
         return ()
     keys = [*pieces.periods]

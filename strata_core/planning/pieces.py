@@ -7,19 +7,20 @@ of which a period reads only its own rows, that period depends on the pieces tha
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
 from functools import cached_property
 
 from ..analysis.compiled import CompiledModel
 from ..digests import hexdigest
-from ..frozen import dataclass
+from ..frozen import dataclass, field
 from ..periods import Every, Period, Periods, period_of
 from ..relation.restrict import Restricted, Stretch, restricted
 from ..store.artifacts import Artifact
 from ..store.document import JSON
-from ..store.environments import Pointer
-from ..store.manifest import Manifest
-from ..store.store import Store
+from ..store.manifest import ARTIFACT, ColumnStatistics, Manifest, Part
+from ..store.names import is_address
 from .fingerprints import data_digest
 from .promised import ages, promised
 
@@ -30,12 +31,16 @@ NOTE = "periods"
 @dataclass(frozen=True, slots=True)
 class Piece:
     """One period of a table: the address of its artifact, the digest of its rows, how many there are, and the local
-    fingerprint of the model that made them."""
+    fingerprint of the model that made them.
+
+    `artifact` holds these rows. Read from a composed table, its manifest says all of its own but how it was made.
+    """
 
     address: str
     digest: str
     rows: int
     local: str
+    artifact: Artifact = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -52,9 +57,16 @@ class Pieces:
         found = {key: period_of(key, self.every) for key in sorted(self.by_key)}
         return {key: period for key, period in found.items() if period is not None}
 
+    @cached_property
+    def _order(self) -> tuple[list[str], list[datetime], list[datetime]]:
+        """The keys in order of time, and where each of these periods begins and ends."""
+        found = self.periods
+        return [*found], [p.start for p in found.values()], [p.end for p in found.values()]
+
     def overlapping(self, period: Period) -> dict[str, Piece]:
         """The pieces with rows that overlap `period`, in order of time."""
-        here = (key for key, one in self.periods.items() if one.overlaps(period))
+        keys, starts, ends = self._order
+        here = keys[bisect_right(ends, period.start) : bisect_left(starts, period.end)]
         return {key: self.by_key[key] for key in here if self.by_key[key].rows}
 
     def fit(self, periods: Periods) -> bool:
@@ -62,29 +74,76 @@ class Pieces:
         return (self.column, self.every) == (periods.column, periods.every)
 
 
-def pieces_of(manifest: Manifest) -> Pieces | None:
-    """The pieces that a composed artifact consists of; None where it is in one."""
-    match manifest.provenance.get(NOTE):
-        case {"column": str(column), "every": str(every), "pieces": dict(pieces)} if every in {*Every}:
-            return Pieces(column, every, {str(key): _piece(one) for key, one in pieces.items()})
+def piece_of(artifact: Artifact, local: str) -> Piece:
+    """The piece whose rows are `artifact`, made by a model that meant `local`."""
+    return Piece(artifact.address, artifact.manifest.digest, artifact.manifest.rows, local, artifact)
+
+
+def pieces_of(table: Artifact) -> Pieces | None:
+    """The pieces that a composed artifact consists of; None where it is in one. No other manifest is read."""
+    match table.manifest.provenance.get(NOTE):
+        case {"column": str(column), "every": str(every), "pieces": dict(notes)} if every in {*Every}:
+            parts: dict[str | None, list[Part]] = {}
+            for part in table.manifest.parts:
+                parts.setdefault(part.artifact, []).append(part)
+            found = {str(key): _piece(note, table, parts) for key, note in notes.items()}
+            pieces = {key: piece for key, piece in found.items() if piece is not None}
+            return Pieces(column, every, pieces) if len(pieces) == len(found) else None
         case _:
             return None
 
 
-def _piece(note: JSON) -> Piece:
+def _piece(note: JSON, table: Artifact, parts: Mapping[str | None, Collection[Part]]) -> Piece | None:
     match note:
-        case {"address": str(address), "digest": str(digest), "rows": int(rows), "local": str(local)}:
-            return Piece(address, digest, rows, local)
+        case {"address": str(address), "digest": str(digest), "local": str(local), "columns": dict(columns)} if (
+            is_address(address)
+        ):
+            told = {str(name): _column(one) for name, one in columns.items()}
         case _:
-            return Piece("", "", 0, "")
+            return None
+    own = tuple(parts.get(address, ()))
+    known = Manifest(
+        id=table.manifest.id,
+        kind=ARTIFACT,
+        table=table.manifest.table,
+        parts=own,
+        schema=table.manifest.schema,
+        rows=sum(part.rows for part in own),
+        digest=digest,
+        columns={name: one for name, (one, _) in told.items()},
+        created_at=table.manifest.created_at,
+        statistics={name: one for name, (_, one) in told.items()},
+        provenance={},
+    )
+    return piece_of(Artifact(table.directory.parent / address, address, known, table.files), local)
+
+
+def _column(note: JSON) -> tuple[str, ColumnStatistics]:
+    match note:
+        case [str(digest), int(nulls), least, most]:
+            return digest, ColumnStatistics(nulls, least, most)
+        case _:
+            return "", ColumnStatistics(0)
 
 
 def pieces_note(periods: Periods, pieces: Mapping[str, Piece]) -> JSON:
-    """As a manifest keeps them."""
-    written: dict[str, JSON] = {
-        key: {"address": p.address, "digest": p.digest, "rows": p.rows, "local": p.local} for key, p in pieces.items()
+    """As the manifest of a table keeps them, with what its own manifest is composed of: of each column the digest, how
+    many nulls it has, and its least and greatest value. So another piece is put beside them without a look at each."""
+    return {
+        "column": periods.column,
+        "every": periods.every,
+        "pieces": {key: _note(piece) for key, piece in pieces.items()},
     }
-    return {"column": periods.column, "every": periods.every, "pieces": written}
+
+
+def _note(piece: Piece) -> JSON:
+    known = piece.artifact.manifest
+    statistics = known.statistics
+    columns: dict[str, JSON] = {
+        name: [digest, (one := statistics[name]).null_count, one.minimum, one.maximum]
+        for name, digest in known.columns.items()
+    }
+    return {"address": piece.address, "digest": piece.digest, "local": piece.local, "columns": columns}
 
 
 @dataclass(frozen=True)
@@ -99,7 +158,7 @@ class Upstream:
     @cached_property
     def pieces(self) -> Pieces | None:
         """Its pieces, if it has some."""
-        return None if self.artifact is None else pieces_of(self.artifact.manifest)
+        return None if self.artifact is None else pieces_of(self.artifact)
 
 
 def within(model: CompiledModel, period: Period) -> Restricted:
@@ -108,38 +167,43 @@ def within(model: CompiledModel, period: Period) -> Restricted:
     return restricted(model.relation, model.periods.column, Stretch(period.start, period.end))
 
 
-def read_in(found: Restricted, period: Period, tables: Mapping[str, Upstream]) -> dict[str, dict[str, Piece]]:
-    """The pieces that a period reads of each table of which it reads these alone."""
+def read_in(bounded: Mapping[str, str], period: Period, tables: Mapping[str, Upstream]) -> dict[str, dict[str, Piece]]:
+    """The pieces that a period reads of each table of which it reads these alone: those of the column in `bounded`."""
     read = {}
     for name, upstream in tables.items():
         pieces = upstream.pieces
-        if pieces is not None and found.bounded.get(name) == pieces.column:
+        if pieces is not None and bounded.get(name) == pieces.column:
             read[name] = pieces.overlapping(period)
     return read
 
 
-def inputs_of(store: Store, model: CompiledModel, period: Period, tables: Mapping[str, Upstream]) -> dict[str, str]:
-    """The digest of what `period` of `model` reads of each table; raises `StrataError` E094 where a piece is gone."""
+def inputs_of(
+    model: CompiledModel, periods: Iterable[Period], tables: Mapping[str, Upstream]
+) -> dict[Period, dict[str, str]]:
+    """The digest of what each of the `periods` of `model` reads of each table."""
     in_pieces = any(upstream.pieces is not None for upstream in tables.values())
-    read = read_in(within(model, period), period, tables) if in_pieces else {}
+    bounds: dict[frozenset[str], Mapping[str, str]] = {}
 
-    def digest(name: str, upstream: Upstream) -> str:
-        if name not in read:
-            return upstream.digest
-        pieces = ((key, _seen(store, name, piece, upstream.columns)) for key, piece in read[name].items())
-        return hexdigest("pieces", *(text for pair in pieces for text in pair))
+    def bounded(period: Period) -> Mapping[str, str]:
+        units = Stretch(period.start, period.end).units  # of two stretches of the same, the same is read by time
+        if units not in bounds:
+            bounds[units] = within(model, period).bounded
+        return bounds[units]
 
-    return {name: digest(name, upstream) for name, upstream in tables.items()}
+    def digests(period: Period) -> dict[str, str]:
+        read = read_in(bounded(period), period, tables) if in_pieces else {}
+        return {
+            name: _seen(read[name], upstream.columns) if name in read else upstream.digest
+            for name, upstream in tables.items()
+        }
+
+    return {period: digests(period) for period in periods}
 
 
-def _seen(store: Store, table: str, piece: Piece, columns: Collection[str]) -> str:
-    found = piece_artifact(store, table, piece).manifest.columns
-    return data_digest({column: found[column] for column in columns})
-
-
-def piece_artifact(store: Store, table: str, piece: Piece) -> Artifact:
-    """The rows of a piece; raises `StrataError` E094 where they are gone."""
-    return store.artifact(table, Pointer(piece.address, piece.digest, ""))
+def _seen(pieces: Mapping[str, Piece], columns: Collection[str]) -> str:
+    """The digest of some columns of some pieces."""
+    told = ((key, {c: piece.artifact.manifest.columns[c] for c in columns}) for key, piece in pieces.items())
+    return hexdigest("pieces", *(text for key, digests in told for text in (key, data_digest(digests))))
 
 
 def piece_address(local: str, key: str, inputs: Mapping[str, str]) -> str:
@@ -165,9 +229,7 @@ def possible(model: CompiledModel, tables: Mapping[str, Upstream]) -> set[Period
     return None
 
 
-def known_whole(
-    store: Store, model: CompiledModel, local: str, pieces: Mapping[str, Piece], tables: Mapping[str, Upstream]
-) -> bool:
+def known_whole(model: CompiledModel, local: str, pieces: Mapping[str, Piece], tables: Mapping[str, Upstream]) -> bool:
     """Whether `pieces` are known to be what an apply of the whole table would make: no period is left out, and each is
     of what is read now. Of a table whose newest row may grow too old, that is left to an apply of the whole."""
     periods, contract = model.periods, promised(model)
@@ -183,8 +245,8 @@ def known_whole(
     known = {periods.key(period): period for period in every}
     if not known.keys() <= {*pieces}:
         return False
-    read = {key: period_of(key, periods.every) for key in pieces}
-    return all(
-        period is not None and pieces[key].address == piece_address(local, key, inputs_of(store, model, period, tables))
-        for key, period in read.items()
+    there = {key: period for key in pieces if (period := period_of(key, periods.every)) is not None}
+    read = inputs_of(model, there.values(), tables)
+    return len(there) == len(pieces) and all(
+        pieces[key].address == piece_address(local, key, read[period]) for key, period in there.items()
     )

@@ -8,7 +8,7 @@ day, and one of the whole table is one query. What is made is the same either wa
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from datetime import datetime
 from pathlib import Path
 
@@ -20,10 +20,9 @@ from ..engines.protocol import Engine
 from ..frozen import replace
 from ..periods import Period
 from ..store.artifacts import Artifact, Candidate
-from ..store.store import Store
 from .compute import Input, Run, check_sources, reused
 from .fingerprints import address
-from .pieces import Piece, Pieces, Upstream, inputs_of, known_whole, piece_address, pieces_of, possible
+from .pieces import Piece, Pieces, Upstream, inputs_of, known_whole, piece_address, piece_of, pieces_of, possible
 from .pinning import pin_candidate
 from .plan import PlannedModel, Reason
 from .promised import promised
@@ -54,7 +53,7 @@ def compute_pieces(run: Run, planned: PlannedModel, model: CompiledModel, inputs
     if existing is not None:
         return reused(run, planned, model, existing, reports)
     wanted = _wanted(task)
-    found = {} if forced or wanted is None else _existing(task, wanted)
+    found = {} if forced or wanted is None else _existing(task, wanted, live)
     unmet, staged = staged_periods(task, wanted, found)
     if unmet:
         return ModelResult(model.name, Status.VIOLATED, planned, inputs=reports, diagnostics=unmet)
@@ -67,7 +66,7 @@ def _live(task: Task) -> Live | None:
     artifact = None if pointer is None else sound_artifact(task.run.workspace.store, task.model.name, pointer.address)
     if artifact is None:
         return None
-    pieces = pieces_of(artifact.manifest)
+    pieces = pieces_of(artifact)
     if pieces is not None and pieces.fit(task.periods):
         return artifact, pieces
     if task.asked is None or _spans(task, task.asked, artifact):
@@ -100,16 +99,18 @@ def _wanted(task: Task) -> tuple[Period, ...] | None:
     return None if known is None else tuple(sorted(known))
 
 
-def _existing(task: Task, wanted: Iterable[Period]) -> dict[Period, Artifact]:
+def _existing(task: Task, wanted: Sequence[Period], live: Live | None) -> dict[Period, Artifact]:
     store, name = task.run.workspace.store, task.model.name
+    stays = {} if live is None or live[1] is None else {p.address: p.artifact for p in live[1].by_key.values()}
+    task.read.update(inputs_of(task.model, wanted, task.tables))
     addresses = {p: piece_address(task.local, task.periods.key(p), _read(task, p)) for p in wanted}
-    there = {period: taken_up(store, name, where) for period, where in addresses.items()}
+    there = {p: store.use(stays[at]) if at in stays else taken_up(store, name, at) for p, at in addresses.items()}
     return {period: artifact for period, artifact in there.items() if artifact is not None}
 
 
 def _read(task: Task, period: Period) -> Mapping[str, str]:
     if period not in task.read:
-        task.read[period] = inputs_of(task.run.workspace.store, task.model, period, task.tables)
+        task.read |= inputs_of(task.model, [period], task.tables)
     return task.read[period]
 
 
@@ -125,12 +126,12 @@ def _judged(
     at_once = task.asked is None and not found
     try:
         joint, reports = _pinned(task, staged, at_once)
-        results = {p: PieceResult(Status.REUSED, _piece(task, artifact)) for p, artifact in found.items()}
+        results = {p: PieceResult(Status.REUSED, piece_of(artifact, task.local)) for p, artifact in found.items()}
         for period, candidate in staged.items():
             report = reports[period]
             if report.passed:
                 artifact = _adopted(task, period, candidate, report, started)
-                results[period] = PieceResult(Status.COMPUTED, _piece(task, artifact), report)
+                results[period] = PieceResult(Status.COMPUTED, piece_of(artifact, task.local), report)
             else:
                 results[period] = PieceResult(Status.VIOLATED, None, report)
     finally:
@@ -160,7 +161,7 @@ def _judged(
 def _stand(task: Task, pieces: Mapping[str, Piece]) -> bool:
     """Whether `pieces` can stand in one table."""
     try:
-        beside(task.run.workspace.store, task.model.name, pieces, task.local)
+        beside(task.model.name, pieces, task.local)
     except StrataError:
         return False
     return True
@@ -209,12 +210,11 @@ def _fitting(
 def _whole(task: Task, pieces: Mapping[str, Piece], aged: bool) -> PinReport | None:
     run = task.run
     hidden = run.hidden[task.model.name]
-    return pin_table(run.engine, run.workspace.store, task.model, task.local, pieces, run.now, hidden, aged)
+    return pin_table(run.engine, task.model, task.local, pieces, run.now, hidden, aged)
 
 
 def pin_table(
     engine: Engine,
-    store: Store,
     model: CompiledModel,
     local: str,
     pieces: Mapping[str, Piece],
@@ -228,7 +228,7 @@ def pin_table(
     """
 
     def paths() -> tuple[Path, ...]:
-        return tuple(p for one in beside(store, model.name, pieces, local).values() for p in one.paths)
+        return tuple(p for one in beside(model.name, pieces, local).values() for p in one.paths)
 
     return pin_whole(engine, model, paths, now, hidden, aged=aged)
 
@@ -239,18 +239,12 @@ def _adopted(task: Task, period: Period, candidate: Candidate, report: PinReport
     return task.run.workspace.store.adopt(candidate, piece_address(task.local, key, inputs), note)
 
 
-def _piece(task: Task, artifact: Artifact) -> Piece:
-    return Piece(artifact.address, artifact.manifest.digest, artifact.manifest.rows, task.local)
-
-
 def _published(
     task: Task, result: ModelResult, live: Artifact | None, pieces: Mapping[str, Piece], where: str, started: float
 ) -> ModelResult:
     """The result with the table that is to be published."""
     run, model = task.run, task.model
-    whole = result.status.sound and (
-        task.asked is None or known_whole(run.workspace.store, model, task.local, pieces, task.tables)
-    )
+    whole = result.status.sound and (task.asked is None or known_whole(model, task.local, pieces, task.tables))
     table = Table(
         run.workspace,
         task.planned,

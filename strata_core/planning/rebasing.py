@@ -119,13 +119,13 @@ def _rebased(
     tables, data = _upstream(run, result, head, done)
     for key, piece in ours.items():
         period = period_of(key, periods.every)
-        if period is None or piece.address != piece_address(local, key, inputs_of(store, model, period, tables)):
+        if period is None or piece.address != piece_address(local, key, inputs_of(model, [period], tables)[period]):
             raise conflict
     pieces, hidden = {**live.by_key, **ours}, run.hidden[name]
-    report = pin_table(run.engine, store, model, local, pieces, run.now, hidden)
+    report = pin_table(run.engine, model, local, pieces, run.now, hidden)
     if report is not None and not report.passed:
         raise StrataError(*report.diagnostics())
-    whole = known_whole(store, model, local, pieces, tables)
+    whole = known_whole(model, local, pieces, tables)
     where = address(local, {upstream: one.digest for upstream, one in data.items()}) if whole else None
     pin = merged(result.pin or PinReport(name, (), None), report)
     table = Table(run.workspace, result.planned, data, run.engine.name, hidden, pin, result.seconds)
@@ -135,7 +135,7 @@ def _rebased(
 
 def _pieces(run: Run, name: str, version: EnvironmentVersion) -> Pieces | None:
     pointer = version.models.get(name)
-    return None if pointer is None else pieces_of(run.workspace.store.artifact(name, pointer).manifest)
+    return None if pointer is None else pieces_of(run.workspace.store.artifact(name, pointer))
 
 
 def _upstream(

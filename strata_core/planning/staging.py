@@ -19,7 +19,7 @@ from ..relation.nodes import Relation
 from ..store.artifacts import Artifact, Candidate
 from .artifact_relation import artifact_relation
 from .compute import Input, Run, counted
-from .pieces import Upstream, piece_artifact, read_in, within
+from .pieces import Upstream, read_in, within
 from .pinning import unmet_expectations
 from .plan import PlannedModel
 
@@ -138,10 +138,9 @@ def _reading(task: Task, stretch: Period | None) -> tuple[Relation, dict[str, Ta
     if stretch is None:
         return artifact_relation(task.model), tables
     rows = within(task.model, stretch)
-    for name, pieces in read_in(rows, stretch, task.tables).items():
+    for name, pieces in read_in(rows.bounded, stretch, task.tables).items():
         table = tables[name]
         assert isinstance(table, ParquetTable)
-        store = task.run.workspace.store
-        paths = [path for piece in pieces.values() for path in piece_artifact(store, name, piece).paths]
+        paths = [path for piece in pieces.values() for path in piece.artifact.paths]
         tables[name] = replace(table, paths=tuple(paths) or table.paths[:1])  # one file bears the schema
     return artifact_relation(task.model, rows.relation), tables

@@ -16,9 +16,8 @@ from ..digests import hexdigest
 from ..frozen import dataclass
 from ..store.artifacts import Artifact
 from ..store.document import JSON
-from ..store.store import Store
 from .outlived import known_of
-from .pieces import NOTE, Piece, piece_artifact, pieces_note
+from .pieces import NOTE, Piece, pieces_note
 from .plan import PlannedModel
 from .promised import promised
 from .provenance import PARTIAL, Data, provenance_of
@@ -41,12 +40,12 @@ class Table:
 def composed_table(table: Table, pieces: Mapping[str, Piece], live: Artifact | None, where: str | None) -> Artifact:
     """The artifact of `pieces`, at `where` if it is whole. `live` is the table that the pieces which stay are of.
 
-    Raises `StrataError` E037 where pieces have different columns, E094 where one is gone.
+    Raises `StrataError` E037 where pieces have different columns.
     """
     store, name = table.workspace.store, table.planned.name
     model = table.workspace.compiled.models[name]
     assert model.periods is not None
-    artifacts = beside(store, name, pieces, table.planned.fingerprint.local)
+    artifacts = beside(name, pieces, table.planned.fingerprint.local)
     note = pieces_note(model.periods, pieces)
     if where is not None:
         return store.compose(name, where, artifacts, _provenance(table) | {NOTE: note})
@@ -68,12 +67,12 @@ def composed_table(table: Table, pieces: Mapping[str, Piece], live: Artifact | N
     return store.compose(name, there, artifacts, before | after)
 
 
-def beside(store: Store, name: str, pieces: Mapping[str, Piece], local: str) -> dict[str, Artifact]:
+def beside(name: str, pieces: Mapping[str, Piece], local: str) -> dict[str, Artifact]:
     """The rows of `pieces` by key, which can stand in one table; `local` is what the model means now.
 
-    Raises `StrataError` E037 where pieces have different columns, E094 where one is gone.
+    Raises `StrataError` E037 where pieces have different columns.
     """
-    artifacts = {key: piece_artifact(store, name, pieces[key]) for key in sorted(pieces)}
+    artifacts = {key: pieces[key].artifact for key in sorted(pieces)}
     newest = next((a for k, a in artifacts.items() if pieces[k].local == local), None)
     for key, one in artifacts.items():
         if newest is not None and one.manifest.schema != newest.manifest.schema:

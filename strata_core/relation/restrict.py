@@ -37,6 +37,9 @@ from .nodes import (
     inputs,
 )
 
+UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+"""Those of `date_trunc` that a stretch can be made of."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
@@ -44,6 +47,11 @@ class Stretch:
 
     low: datetime
     high: datetime
+
+    @property
+    def units(self) -> frozenset[str]:
+        """The units of which both ends begin one: they decide, and nothing else of a stretch, what is read by it."""
+        return frozenset(unit for unit in UNITS if self.whole(unit))
 
     def whole(self, unit: str) -> bool:
         """Whether both ends begin a `unit` of `date_trunc`: then a value lies within where its truncation does."""

@@ -22,6 +22,8 @@ from strata_dagster import (
 )
 from strata_dagster.project import OnError
 
+from .sales import Sales, sales_in
+
 CONFIG = """
 [project]
 name = "shop"
@@ -261,12 +263,23 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
 
 
 @pytest.fixture
-def shop_on_disk(tmp_path: Path) -> Iterator[Shop]:
+def instance_on_disk(tmp_path: Path) -> Iterator[dg.DagsterInstance]:
     home = tmp_path / "home"
     home.mkdir()
     (home / "dagster.yaml").write_text("telemetry: {enabled: false}\nnux: {enabled: false}\n")
     with dg.DagsterInstance.from_config(str(home)) as instance:
-        yield _filled(Shop(tmp_path / "shop", instance))
+        yield instance
+
+
+@pytest.fixture
+def shop_on_disk(tmp_path: Path, instance_on_disk: dg.DagsterInstance) -> Shop:
+    return _filled(Shop(tmp_path / "shop", instance_on_disk))
+
+
+@pytest.fixture
+def sales(tmp_path: Path, instance_on_disk: dg.DagsterInstance) -> Sales:
+    """Models with partitions of time."""
+    return sales_in(tmp_path / "sales", instance_on_disk)
 
 
 def _filled(shop: Shop) -> Shop:

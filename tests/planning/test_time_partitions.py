@@ -86,7 +86,7 @@ def live(shop: Shop, model: str) -> Artifact:
 
 
 def digests(shop: Shop, model: str) -> dict[str, str]:
-    pieces = pieces_of(live(shop, model).manifest)
+    pieces = pieces_of(live(shop, model))
     assert pieces is not None
     return {key: piece.digest for key, piece in pieces.by_key.items() if piece.rows}
 
@@ -105,7 +105,7 @@ def test_an_apply_of_all_makes_each_partition_and_the_same_again_is_fresh(sales)
     assert pieces(outcome.results["by_month"]) == {"2024-01-01": "computed", "2024-02-01": "computed"}
     assert sales.reasons() == {}
     assert [p.artifact for p in live(sales, "daily").manifest.parts] == [
-        p.address for p in pieces_of(live(sales, "daily").manifest).by_key.values()
+        p.address for p in pieces_of(live(sales, "daily")).by_key.values()
     ]
 
 
@@ -371,7 +371,7 @@ def test_what_a_live_table_is_made_of_is_not_collected(sales) -> None:
     apply(sales, "2024-01-02", "daily")
     none = timedelta(0)
     gone = {orphan.address for orphan in collect(sales.workspace().store, keep=none, grace=none)}
-    there = {p.address for p in pieces_of(live(sales, "daily").manifest).by_key.values()}
+    there = {p.address for p in pieces_of(live(sales, "daily")).by_key.values()}
     assert gone
     assert not gone & there
     assert ids(sales) == [1, 2, 3, 5, 4]
