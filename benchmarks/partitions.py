@@ -58,6 +58,15 @@ def main() -> None:
         one = [strata, "apply", "by_kind", "--partition", "2024-03-01"]
         day = compare(one, [strata, "apply", "by_kind"], cwd=root, before=with_upstream)
         print(line(f"`strata apply --partition`, one of {DAYS}, against all of them", day, "≤ 0.5 CPU"))
+        run([strata, "apply", "by_kind"], root)
+        shutil.rmtree(kept)
+        shutil.copytree(store, kept)
+        whole_again = compare(
+            [*one, "--force"], [strata, "apply", "by_kind", "--force"], cwd=root, before=with_upstream
+        )
+        print(
+            line(f"`strata apply --partition`, one of {DAYS} that are live, against all anew", whole_again, "≤ 0.5 CPU")
+        )
         every = [strata, "plan", "by_kind", "--partition", "2024-01-01..2024-12-30"]
         with_upstream()
         planned = compare(every, [strata, "plan", "by_kind"], cwd=root)

@@ -14,6 +14,8 @@ from strata_dagster import DagsterStrataTranslator, StrataProject, strata_stale_
 
 from .sales import DAYS, MODELS, ROWS, Sales, made, verdicts
 
+LAYOUT = 'partition_by: [day] partition_start: "2024-01-01" partition_end: "2024-01-05"'
+
 
 def test_models_with_partitions_of_time_are_partitioned_assets(sales) -> None:
     (models,) = sales.assets()
@@ -30,6 +32,18 @@ def test_models_with_partitions_of_time_are_partitioned_assets(sales) -> None:
     )
     (dep,) = {s.key.to_user_string(): s for s in sales.assets()[0].specs}["by_day"].deps
     assert isinstance(dep.partition_mapping, dg.AllPartitionMapping)
+
+
+def test_models_of_one_op_read_a_table_by_time_and_as_a_whole(sales) -> None:
+    sales.edit(
+        "models/sales.strata", "model total", "model best { from daily sort { -n } take 2 " + LAYOUT + "}\nmodel total"
+    )
+    graph = dg.Definitions(assets=sales.assets(), resources={"strata": sales.resource}).resolve_asset_graph()
+    read = {name: graph.get_partition_mapping(dg.AssetKey(name), dg.AssetKey("daily")) for name in ("by_day", "best")}
+    assert {name: type(mapping).__name__ for name, mapping in read.items()} == {
+        "by_day": "TimeWindowPartitionMapping",
+        "best": "AllPartitionMapping",
+    }
 
 
 @pytest.mark.parametrize(

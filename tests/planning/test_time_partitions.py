@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from datetime import date, timedelta
 from itertools import pairwise
+from pathlib import PurePath
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,6 +20,7 @@ from strata_core.planning.asked_periods import Asked
 from strata_core.planning.pieces import pieces_of
 from strata_core.planning.results import ModelResult, Outcome
 from strata_core.store import Artifact
+from strata_core.store.manifest import read as manifest_read
 from strata_core.store.orphans import collect
 
 from .conftest import Shop
@@ -398,6 +400,20 @@ def test_a_plan_of_partitions_reads_the_pieces_of_the_same_time_alone(sales) -> 
             artifact.path_of(part).write_bytes(b"no Parquet")
     sales.edit("models/sales.strata", "sales = count()", "sales = count() + 0 * sum(n)")
     assert pieces(apply(sales, "2024-01-02", "by_day", alone=True).results["by_day"]) == {"2024-01-02": "computed"}
+
+
+@pytest.mark.parametrize("days", [3, 30])
+def test_an_apply_of_a_partition_reads_as_many_manifests_however_many_are_live(sales, monkeypatch, days) -> None:
+    header, *_ = ROWS.splitlines()
+    rows = [f"{n},{date(2024, 1, 1) + timedelta(days=n)},a,{n}" for n in range(days)]
+    sales.write("sales.csv", "\n".join((header, *rows, "")))
+    sales.apply("daily", "by_day")
+    sales.write("sales.csv", "\n".join((header, *rows, "99,2024-01-02,a,1", "")))
+    apply(sales, "2024-01-02", "daily")
+    read: list[PurePath] = []
+    monkeypatch.setattr("strata_core.store.manifest.read", lambda *a: read.append(a[0]) or manifest_read(*a))
+    assert pieces(apply(sales, "2024-01-02", "by_day", alone=True).results["by_day"]) == {"2024-01-02": "computed"}
+    assert len(read) == 9
 
 
 def test_both_engines_make_the_same_partitions(sales, tmp_path) -> None:

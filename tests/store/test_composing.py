@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from strata_core.diagnostics import StrataError
+from strata_core.planning.pieces import pieces_of
 from strata_core.store import Artifact, Store
 
 SCHEMA = pa.schema([pa.field("n", pa.int64()), pa.field("d", pa.decimal128(5, 2)), pa.field("x", pa.float64())])
@@ -74,3 +76,40 @@ def test_e094_a_piece_that_is_gone_and_an_address_that_leads_out(store) -> None:
     found = store.find("t", "whole")
     assert found is not None
     assert [d.code for d in found.verify(contents=False)] == ["E094"]
+
+
+# --- the format on disk, read for ever after
+
+GOLDEN = Path(__file__).parents[1] / "data" / "store_format_2"
+FIRST = "ecb9b88a799febfc981a95d38dda7b94ebfdd4861858ac7a0a3e72dfce8a10ec"
+NONE = "2e98dda68a5dd071fa745f1e12c6f151af33568483fd4bf05ed3b8f891caaa08"
+LAST = "9822b326ebff0f10347eb3213df366270128411e412c52ffb7a3faab39e45d51"
+
+
+def test_a_table_that_format_2_composed_gives_its_rows_and_its_pieces() -> None:
+    store = Store.open(GOLDEN, create=False)
+    made = store.artifact("daily", store.environment("prod").head().models["daily"])
+    assert made.verify() == ()
+    assert store.reader(made).read_all().to_pydict() == {
+        "day": [date(2024, 1, 1), date(2024, 1, 1), date(2024, 1, 3)],
+        "id": [1, 2, 3],
+        "price": [Decimal("9.00"), None, Decimal("10.50")],
+    }
+    assert made.manifest.pieces == (FIRST, NONE, LAST)
+    assert made.manifest.digest == "82ee69993b021e87011055bfcb0e97401e5efb553ce8a377904dfe796ed6d934"
+    pieces = pieces_of(made)
+    assert pieces is not None
+    assert (pieces.column, pieces.every) == ("day", "day")
+    assert {key: (p.address, p.rows) for key, p in pieces.by_key.items()} == {
+        "2024-01-01": (FIRST, 2),
+        "2024-01-02": (NONE, 0),
+        "2024-01-03": (LAST, 1),
+    }
+    for piece in pieces.by_key.values():  # what the table says of a piece is what the piece says of itself
+        own, told = store.find("daily", piece.address), piece.artifact
+        assert own is not None
+        assert [*told.paths] == [*own.paths]
+        assert (told.manifest.schema, told.manifest.rows, told.manifest.digest) == (
+            *(own.manifest.schema, own.manifest.rows, own.manifest.digest),
+        )
+        assert (told.manifest.columns, told.manifest.statistics) == (own.manifest.columns, own.manifest.statistics)
