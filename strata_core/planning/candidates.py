@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ..digests import hexdigest
 from ..periods import Period
 from .asked_periods import tables_of
-from .pieces import Upstream, inputs_of
+from .pieces import inputs_of
 from .plan import Plan, PlannedModel
 from .workspace import Workspace
 
@@ -27,10 +27,14 @@ def candidates(workspace: Workspace, plan: Plan) -> dict[Key, str]:
     for planned in plan.stale:
         tables = tables_of(planned, live)
         own = (planned.fingerprint.local, planned.fingerprint.merkle)
+        read = inputs_of(workspace.compiled.models[planned.name], (p for _, p in _periods(planned) if p), tables)
+        whole = {name: upstream.digest for name, upstream in tables.items()}
         for key, period in _periods(planned):
-            there = _there(workspace, planned, period, tables)
+            there = whole if period is None else read[period]
             above = _above(planned, period, planned_by_name, found)
-            found[planned.name, key] = hexdigest("candidate", *own, key or "", *there, *above)
+            found[planned.name, key] = hexdigest(
+                "candidate", *own, key or "", *(text for pair in sorted(there.items()) for text in pair), *above
+            )
     return found
 
 
@@ -39,17 +43,6 @@ def _periods(planned: PlannedModel) -> Iterator[tuple[str | None, Period | None]
         yield None, None
     else:
         yield from ((p.key, p.period) for p in planned.periods if p.causes)
-
-
-def _there(
-    workspace: Workspace, planned: PlannedModel, period: Period | None, tables: dict[str, Upstream]
-) -> Iterator[str]:
-    """What is read that is there."""
-    read = {name: upstream.digest for name, upstream in tables.items()}
-    if period is not None:
-        read = inputs_of(workspace.store, workspace.compiled.models[planned.name], period, tables)
-    for name in sorted(read):
-        yield from (name, read[name])
 
 
 def _above(

@@ -109,11 +109,9 @@ def _pieces_there(workspace: Workspace, plan: Plan, planned: PlannedModel, stale
     tables, model = tables_of(planned, live), workspace.compiled.models[planned.name]
     if not stale.isdisjoint(planned.inputs) or len(tables) < len(planned.inputs):
         return None
-    addresses = (
-        piece_address(planned.fingerprint.local, p.key, inputs_of(workspace.store, model, p.period, tables))
-        for p in planned.periods or ()
-        if p.causes
-    )
+    wanted = {p.key: p.period for p in planned.periods or () if p.causes}
+    read = inputs_of(model, wanted.values(), tables)
+    addresses = (piece_address(planned.fingerprint.local, key, read[period]) for key, period in wanted.items())
     return all(sound_artifact(workspace.store, planned.name, there) is not None for there in addresses)
 
 

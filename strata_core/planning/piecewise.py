@@ -110,7 +110,7 @@ def _existing(task: Task, wanted: Sequence[Period], live: Live | None) -> dict[P
 
 def _read(task: Task, period: Period) -> Mapping[str, str]:
     if period not in task.read:
-        task.read |= inputs_of(task.model, [period], task.tables)
+        task.read.update(inputs_of(task.model, [period], task.tables))
     return task.read[period]
 
 
