@@ -126,7 +126,8 @@ class GuardTelling:
     def _looked_at(self, key: AssetKey, promise: Promise) -> AssetCheckResult:
         guard = self.guard
         try:
-            verdict = judge(guard, promise, *self.op.rows(guard, key, promise), keeping=False)
+            rows, place, partition = self.op.rows(guard, key, promise)
+            verdict = judge(guard, promise, rows, place, keeping=False, partition=partition)
         except StrataError as error:
             if any(d.code != "E036" for d in error.diagnostics):
                 faults = Verdict(promise, "nowhere", guard.base.models.get(promise.name), faults=error.diagnostics)
@@ -200,7 +201,7 @@ def _materialized(
     return MaterializeResult(
         asset_key=key,
         metadata=metadata,
-        data_version=DataVersion(verdict.kept.artifact.manifest.digest),
+        data_version=DataVersion(verdict.kept.judged.manifest.digest),
         tags=event.tags or {},
         check_results=[*own, *checks],
         **value,

@@ -35,7 +35,9 @@ from .translator import MODEL
 CONTRACT = "strata/contract"
 """Metadata of a guarded asset: the contract that it is held to."""
 LOCATION = "strata/location"
-"""Metadata of an asset: the file of its rows, from the project's folder, where its contract does not say."""
+"""Metadata of an asset: the file of its rows, from the project's folder, where its contract does not say. With
+`PARTITION` in it, it is that of a partition."""
+PARTITION = "{partition}"
 PIN_DESCRIPTION = (
     "The rows keep `{}`: types, nullability, enums, keys, nested values, freshness, blocking tests. Rows that do not "
     "are not materialized, and the last-known-good stays live in the store."
@@ -78,8 +80,6 @@ def _require_guardable(asset: AssetsDefinition) -> None:
         refuse(f"`{name}` is made by a graph; guard an asset of one op")
     if not asset.is_materializable:
         refuse(f"`{name}` is observed, not materialized: give its `AssetSpec`")
-    if asset.partitions_def is not None:
-        refuse(f"`{name}` has partitions, and what is kept would be one of them only")
     if any(MODEL in spec.metadata for spec in asset.specs):
         refuse(f"the models of `{name}` have a write pin of their own")
     if any(CONTRACT in spec.metadata for spec in asset.specs):

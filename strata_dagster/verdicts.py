@@ -18,7 +18,7 @@ from .pins import Metadatum, offenders, pin_result, pin_table
 def live_metadata(guard: Guard, verdict: Verdict, version: EnvironmentVersion) -> dict[str, Metadatum]:
     """What a guarded asset shows of its live rows; `verdict` has them."""
     assert verdict.kept is not None, "what is live was kept"
-    artifact, hidden = verdict.kept.artifact, verdict.promise.table.hidden
+    artifact, hidden, part = verdict.kept.artifact, verdict.promise.table.hidden, verdict.kept.part
     names = tuple(f.name for f in artifact.manifest.schema)
     return {
         **pins.live_metadata(guard.store, artifact, guard.environment, version, verdict.report, names, hidden),
@@ -29,6 +29,7 @@ def live_metadata(guard: Guard, verdict: Verdict, version: EnvironmentVersion) -
         "place": verdict.place,
         "fingerprint": str(artifact.manifest.provenance["fingerprint"]),
         **({"left_out": ", ".join(verdict.left_out)} if verdict.left_out else {}),
+        **({"dagster/partition_row_count": part.artifact.manifest.rows} if part is not None else {}),
     }
 
 

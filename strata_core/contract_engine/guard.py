@@ -22,12 +22,16 @@ from ..engines.protocol import Engine, TableInput
 from ..frozen import dataclass, replace
 from ..planning.catalog import Approved, read_catalog
 from ..planning.faults import relative
+from ..planning.guarded_partitions import composed, of_partition, pin_whole, rebased, rows_of_whole
 from ..planning.guarded_tables import guarded_breaks, register_guarded
 from ..planning.guarding import (
     Kept,
     Note,
+    Part,
+    filled,
     fitted,
     keep,
+    offered,
     pin_rows,
     publish,
     require_free,
@@ -37,6 +41,7 @@ from ..planning.guarding import (
 from ..planning.outline import outline
 from ..planning.project import Project, compile_, open_project
 from ..planning.reachable import ReachableTables
+from ..planning.whole_table import merged
 from ..planning.workspace import make_engine
 from ..store.environments import EnvironmentVersion, Pointer
 from ..store.store import Store
@@ -189,30 +194,44 @@ def judge(
     *,
     seen: Mapping[str, SeenTest] | None = None,
     keeping: bool = True,
+    partition: str | None = None,
 ) -> Verdict:
     """The verdict on the rows of `table`; nothing is raised for what is wrong with them.
 
-    `seen` has the results of dbt's tests by name where dbt makes the rows now, for those in its files are of others.
-    Without `keeping` nothing is put into the store.
+    With `partition` they are those of one partition, which goes live beside the others of the table; keys and blocking
+    tests, in which the others have a part, are asked of the whole. `seen` has the results of dbt's tests by name where
+    dbt makes the rows now, for those in its files are of others. Without `keeping` nothing is put into the store.
     """
     started = time.perf_counter()
     verdict = Verdict(promise, place, guard.base.models.get(promise.name))
     try:
-        verdict = _judged(guard, verdict, table, seen, keeping)
+        verdict = _judged(guard, verdict, table, seen, keeping, partition)
     except StrataError as error:
         verdict = replace(verdict, faults=tuple(_told(d, guard, promise) for d in error.diagnostics), kept=None)
     return replace(verdict, seconds=time.perf_counter() - started)
 
 
 def _judged(
-    guard: Guard, verdict: Verdict, table: TableInput, seen: Mapping[str, SeenTest] | None, keeping: bool
+    guard: Guard,
+    verdict: Verdict,
+    table: TableInput,
+    seen: Mapping[str, SeenTest] | None,
+    keeping: bool,
+    partition: str | None,
 ) -> Verdict:
     promise = verdict.promise
     require_free(promise.name, outline(guard.project).models, guard.store, guard.base)
     before = stamps_of(table)
-    rows = fitted(guard.engine, table, promise.table)
+    rows = fitted(guard.engine, table, promise.table if partition is None else of_partition(promise.table))
     report = pin_rows(guard.engine, rows, guard.now)
     verdict = replace(verdict, report=report, left_out=rows.left_out)
+    if partition is not None:
+        if not report.passed or not keeping:
+            return verdict
+        kept = keep(guard.store, guard.engine, promise.name, rows, report, _note(promise, verdict.place))
+        require_unchanged(table, before)
+        types = {column.name: column.inferred.type for column in rows.columns}
+        return _beside(guard, verdict, seen, kept, Part(partition, kept.artifact, filled(promise.table, types)))
     if rows.columns:
         tests = results_of(guard, promise, seen, rows.table)
         verdict = replace(verdict, tests=tests)
@@ -221,6 +240,21 @@ def _judged(
         require_unchanged(table, before)
         verdict = _offered(guard, verdict, kept)
     return verdict
+
+
+def _beside(guard: Guard, verdict: Verdict, seen: Mapping[str, SeenTest] | None, kept: Kept, part: Part) -> Verdict:
+    """The verdict on a sound partition: whether the table that it goes into keeps the contract."""
+    promise, store = verdict.promise, guard.store
+    whole = composed(store, promise.name, part, guard.base)
+    report = pin_whole(guard.engine, store, whole, part, guard.base, guard.now)
+    if report is not None and verdict.report is not None:
+        verdict = replace(verdict, report=merged(verdict.report, report))
+    tests = results_of(guard, promise, seen, rows_of_whole(whole))
+    verdict = replace(verdict, tests=tests)
+    if (report is not None and not report.passed) or blocking_failures(promise, tests):
+        return verdict
+    table = replace(kept, artifact=whole, offered=offered(promise.name, whole, part.contract), part=part)
+    return _offered(guard, verdict, table)
 
 
 def _note(promise: Promise, place: str) -> Note:
@@ -294,12 +328,30 @@ def promote(
     """
     given = tuple(verdicts)
     found = {v.promise.name: v.kept for v in given if v.kept is not None}
-    kept = {name: one.artifact for name, one in found.items()}
     together = guard.project.config.environment(guard.environment).publish == "together"
-    if not kept or (together and len(kept) < len(given)):
+    if not found or (together and len(found) < len(given)):
         return Promotion(guard.base, frozenset())
-    version = publish(guard.store, guard.environment, guard.base, kept, message=message, tags=tags)
+    version, found = _published(guard, found, message, tags)
     shown = {name: (one.artifact, one.offered) for name, one in found.items()}
     approved = tuple(a for v in given for a in v.approved)
     register_guarded(guard.store, guard.project.config.name, guard.environment, version, shown, approved)
-    return Promotion(version, frozenset(kept))
+    return Promotion(version, frozenset(found))
+
+
+def _published(
+    guard: Guard, found: Mapping[str, Kept], message: str, tags: Mapping[str, str]
+) -> tuple[EnvironmentVersion, Mapping[str, Kept]]:
+    """The version that has what was `found` sound; a partition goes beside those that others published meanwhile."""
+    base = guard.base
+    while True:
+        try:
+            kept = {name: one.artifact for name, one in found.items()}
+            return publish(guard.store, guard.environment, base, kept, message=message, tags=tags), found
+        except StrataError as error:
+            head = guard.store.environment(guard.environment).head()
+            if error.diagnostics[0].code != "E093" or head.number == base.number:
+                raise
+            laid = rebased(guard.engine, guard.store, found, guard.base, head, guard.now)
+            if laid is None:
+                raise
+            found, base = laid

@@ -177,13 +177,28 @@ def note_of(artifact: Artifact) -> Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """The rows of one partition of a table: its key, its artifact, and the contract of the whole without open types."""
+
+    key: str
+    artifact: Artifact
+    contract: TableContract
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """Rows that are in the store, and what their readers may rest on; `reused` says that the same ones were there
-    before."""
+    before. `artifact` is the whole table; `part` the rows that were judged, where these are one partition of it."""
 
     artifact: Artifact
     offered: TableContract
     reused: bool
+    part: Part | None = None
+
+    @property
+    def judged(self) -> Artifact:
+        """The rows that were judged."""
+        return self.artifact if self.part is None else self.part.artifact
 
 
 def keep(store: Store, engine: Engine, name: str, rows: Fitted, report: PinReport, note: Note) -> Kept:

@@ -562,9 +562,6 @@ def test_what_cannot_be_guarded_is_told_when_the_code_location_loads(place) -> N
     @dg.asset
     def other() -> None: ...
 
-    @dg.asset(partitions_def=dg.StaticPartitionsDefinition(["a"]))
-    def parted() -> None: ...
-
     @dg.observable_source_asset
     def seen() -> dg.DataVersion:
         return dg.DataVersion("1")
@@ -580,7 +577,6 @@ def test_what_cannot_be_guarded_is_told_when_the_code_location_loads(place) -> N
     refused(other, r"E036.*did you mean `shop.orders/orders`|shop.orders/orders", contracts="shop.orders/order")
     refused(other, "there is no contract `Paid`", contracts="Paid")
     refused(orders, "there is no asset `nope`", contracts={"nope": "shop.orders/orders"})
-    refused(parted, "has partitions", contracts="shop.orders/orders")
     refused(graphed, "made by a graph", contracts="shop.orders/orders")
     refused(guard(orders, project=place.project), "guarded already")
 
@@ -754,3 +750,69 @@ def test_a_promotion_that_is_refused_fails_the_pin_and_leaves_what_is_live(place
     assert (run.success, run.made, place.version) == (False, {}, 0)
     assert "E035" in run.checks["write_pin"].description
     assert run.failure.splitlines()[0].endswith("not promoted: orders")
+
+
+PARTS = dg.StaticPartitionsDefinition(["a", "b"])
+
+
+def parted(place: Place, **frames: pl.DataFrame) -> dg.AssetsDefinition:
+    """`orders` in two partitions; a run of both makes all rows at once."""
+
+    @dg.asset(partitions_def=PARTS, backfill_policy=dg.BackfillPolicy.single_run())
+    def orders(context: dg.AssetExecutionContext) -> pl.DataFrame:
+        return pl.concat(frames[key] for key in context.partition_keys)
+
+    return guard(orders, project=place.project)
+
+
+def test_a_partition_is_judged_and_goes_live_alone(place) -> None:
+    one, two = rows(), rows(id=[3, 4])
+    first = place.run(parted(place, a=one), partition_key="a")
+    assert first.success, first.failure
+    second = place.run(parted(place, b=two), partition_key="b")
+    assert second.success, second.failure
+    made = second.made["orders"]
+    assert (made.partition, made.metadata["dagster/partition_row_count"].value) == ("b", 2)
+    assert made.metadata["dagster/row_count"].value == 4
+    assert sorted(row["id"] for row in place.live()) == [1, 2, 3, 4]
+    assert made.tags["dagster/data_version"] != first.made["orders"].tags["dagster/data_version"]
+    bad = place.run(parted(place, b=rows(id=[5, 6], country=["FR", "ES"])), partition_key="b")
+    assert (bad.success, bad.made) == (False, {})
+    assert set(bad.checks) == OWN
+    twice = place.run(parted(place, b=rows(id=[2, 5])), partition_key="b")
+    assert not twice.success
+    assert "E083" in twice.checks["write_pin"].description
+    assert sorted(row["id"] for row in place.live()) == [1, 2, 3, 4]
+
+
+def test_several_partitions_at_once_and_their_promotion_are_refused_with_what_would_do(place) -> None:
+    tags = {"dagster/asset_partition_range_start": "a", "dagster/asset_partition_range_end": "b"}
+    run = place.run(parted(place, a=rows(), b=rows(id=[3, 4])), tags=tags)
+    assert (run.success, run.made) == (False, {})
+    assert "the run makes 2 partitions of `orders` at once" in run.checks["write_pin"].description
+    assert "BackfillPolicy.multi_run(1)" in run.failure
+    assert place.run(parted(place, a=rows()), partition_key="a", environment="dev").success
+    run = place.run(parted(place, a=rows()), partition_key="a", tags=PROMOTED)
+    assert (run.success, run.made) == (False, {})
+    assert "strata promote dev prod orders" in run.failure
+
+
+def test_partitions_lie_in_files_of_their_own_or_in_one_table_that_is_judged_whole(place) -> None:
+    def written(location: str) -> dg.AssetsDefinition:
+        @dg.asset(partitions_def=PARTS, metadata={"strata/location": location})
+        def orders(context: dg.AssetExecutionContext) -> None:
+            path = place.root / location.replace("{partition}", context.partition_key)
+            path.parent.mkdir(exist_ok=True)
+            rows(id=[1, 2] if context.partition_key == "a" else [3, 4]).write_parquet(path)
+
+        return guard(orders, project=place.project)
+
+    files = written("data/{partition}.parquet")
+    assert place.run(files, partition_key="a").success
+    assert place.run(files, partition_key="b").success
+    assert sorted(row["id"] for row in place.live()) == [1, 2, 3, 4]
+    alone = place.run(files, selection=dg.AssetSelection.all_asset_checks())
+    assert alone.checks["write_pin"].passed
+    whole = written("data/all.parquet")
+    assert place.run(whole, partition_key="b", environment="dev").success
+    assert [v.number for v in Store.open(place.root / ".strata/store").environment("dev").history()] == [1]
