@@ -39,6 +39,7 @@ ColumnRef = Annotated[
     ),
 ]
 """`asset.column` of this product, `domain.product/asset.column` of another."""
+Fingerprint = Annotated[str, Rule(pattern=r"^[0-9a-f]{12,64}$", examples=["9f86d081884c"])]
 
 Status = Literal["proposed", "draft", "active", "deprecated", "retired"]
 AssetKind = Literal["strata_model", "dbt_model", "dagster_asset", "dlt_resource", "sql", "table"]
@@ -391,9 +392,7 @@ class Approval(Shape):
     kind: ApprovalKind
     by: Text
     at: Day
-    changes: Annotated[
-        tuple[Annotated[str, Rule(pattern=r"^[0-9a-f]{12,64}$", examples=["9f86d081884c"])], ...], Rule(minItems=1)
-    ]
+    changes: Annotated[tuple[Fingerprint, ...], Rule(minItems=1)]
     """Fingerprints, as `contract-engine validate` prints them: twelve digits or more."""
     note: Text | None = None
 
@@ -430,6 +429,18 @@ class Compatibility(Shape):
 
 
 @dataclass(frozen=True, slots=True)
+class Decline(Shape):
+    """Somebody turned suggestions down; that holds as long as they rest on the same (their fingerprints)."""
+
+    by: Text
+    at: Day
+    suggestions: Annotated[tuple[Fingerprint, ...], Rule(minItems=1)]
+    """Fingerprints, as `contract-engine suggest` prints them: twelve digits or more."""
+    reason: Text
+    """Why the contract is right without them."""
+
+
+@dataclass(frozen=True, slots=True)
 class AuthoredContract(Shape):
     """A data product contract as its owner writes it."""
 
@@ -455,6 +466,8 @@ class AuthoredContract(Shape):
     governance: Governance | None = None
     agent_permissions: tuple[AgentPermission, ...] = ()
     compatibility: Compatibility | None = None
+    declined_suggestions: tuple[Decline, ...] = ()
+    """What `contract-engine suggest` proposed and is not wanted."""
     extensions: dict[str, Any] = field(default_factory=dict)
     """Anything else: kept, shown, not interpreted."""
 

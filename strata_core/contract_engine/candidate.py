@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -35,11 +35,23 @@ class Provenance:
     span: Span
 
 
+class Confidence(StrEnum):
+    """How sure it is that an edit says what is so. It tells nothing of whether people mean to promise it."""
+
+    HIGH = "high"
+    """The compiler proves it, or the contract says it elsewhere."""
+    MEDIUM = "medium"
+    """People or tools say it elsewhere, of the same data."""
+    LOW = "low"
+    """Rows or names look like it, and may look otherwise tomorrow."""
+
+
 @dataclass(frozen=True, slots=True)
 class SuggestedEdit:
     """A change to a file that would settle a finding: `value` at `path` of the canonical contract `file`.
 
     `replaces` is what stands there now, None where nothing does. `reason` names what was seen, `source` where.
+    `evidence` says the same without what is another number at every look; empty where the reason has none.
     """
 
     file: str
@@ -48,6 +60,8 @@ class SuggestedEdit:
     replaces: Any
     reason: str
     source: Span
+    confidence: Confidence = Confidence.MEDIUM
+    evidence: str = ""
 
 
 @dataclass(frozen=True)

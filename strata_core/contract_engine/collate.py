@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from ..diagnostics import Diagnostic, Related, Report, Severity, Span
+from ..diagnostics import Diagnostic, Related, Report, Severity
 from ..diagnostics.listing import listed
 from ..diagnostics.suggest import did_you_mean
 from ..frozen import dataclass, replace
 from .alone import provenance_alone
-from .candidate import Candidate, Provenance, SuggestedEdit, Tier
+from .candidate import Candidate, Confidence, Provenance, SuggestedEdit, Tier
 from .documents import Document, Mark, Path, finding, value_at
 from .merge import Merge, Part
-from .parse.parsed import ContractText, FragmentText, GeneratedAsset, Parsed
+from .parse.parsed import ContractText, FragmentText, GeneratedAsset, GeneratedColumn, Parsed
 from .schemas import AUTHORED
 from .shapes import valid
 
@@ -329,7 +329,7 @@ def _drift(
             continue
         own = authored.get(id_)
         span = document.span(("assets", own, "columns") if own is not None else ())
-        yield from _additions(document, own, extra, facts.span)
+        yield from _additions(document, own, extra, facts)
         shown = listed([f"`{c.name}`" for c in extra], _SHOWN)
         message = f"`{id_}` has columns that the contract does not name: {shown}"
         related = (Related(facts.span, "made here"),)
@@ -342,14 +342,16 @@ def _drift(
             report(Diagnostic("W110", message, span, Severity.INFO, fix=fix, related=related, field_path=where))
 
 
-def _additions(document: Document, asset: int | None, extra: Iterable[Any], source: Span) -> Iterator[SuggestedEdit]:
+def _additions(
+    document: Document, asset: int | None, extra: Iterable[GeneratedColumn], facts: GeneratedAsset
+) -> Iterator[SuggestedEdit]:
     if asset is None:
         return
+    confidence = Confidence.HIGH if facts.compiled else Confidence.MEDIUM
     columns = value_at(document.data, ("assets", asset, "columns"))
     count = len(columns) if isinstance(columns, list) else 0
     for offset, column in enumerate(extra):
         value = _present(name=column.name, type=column.type, description=column.description)
         reason = f"the table has a column `{column.name}`"
-        yield SuggestedEdit(
-            document.file, ("assets", asset, "columns", count + offset), value, None, reason, column.span or source
-        )
+        path = ("assets", asset, "columns", count + offset)
+        yield SuggestedEdit(document.file, path, value, None, reason, column.span or facts.span, confidence)

@@ -126,7 +126,7 @@ def examine(setting: Setting, inventory: Inventory | None = None) -> Checked:
     from . import kept
     from .collate import collate
     from .parse import parse
-    from .parse.dbt_lineage import with_dbt_origins
+    from .parse.dbt_lineage import classified, with_dbt_origins
     from .validate import Surroundings, validate
 
     inventory = inventory or discover(setting.tree, setting.config, setting.root)
@@ -134,7 +134,7 @@ def examine(setting: Setting, inventory: Inventory | None = None) -> Checked:
     found: list[Diagnostic] = [*inventory.diagnostics]
     parsed = parse(setting.tree, inventory, before.parsed, _compiled(setting, inventory, found))
     files = {file.path: file for file in parsed.files}
-    parsed = with_dbt_origins(parsed, setting.tree)
+    parsed = with_dbt_origins(parsed, setting.tree) if classified(parsed) else parsed
     collated = collate(parsed, setting.config.contracts)
     promotions = _promotions(setting, [c.id for c in collated.candidates if c.sound], found)
     around = Surroundings(collated, parsed, setting.config, promotions, setting.today, before.findings)

@@ -159,6 +159,7 @@ CODES = MappingProxyType(
         "W153": "classification has no level",
         "W170": "kept aside, for the other standard has no field for it",
         "W180": "contract could say more",
+        "W181": "declined suggestion is not made",
     }
 )
 

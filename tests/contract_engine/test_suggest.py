@@ -16,10 +16,13 @@ from hypothesis import strategies as st
 
 from strata_core.contract_engine.candidate import SuggestedEdit
 from strata_core.contract_engine.parse.parsed import GeneratedAsset, GeneratedColumn, Origin
+from strata_core.contract_engine.pipeline import Checked
 from strata_core.contract_engine.suggest.branch import require_unprotected
 from strata_core.contract_engine.suggest.edits import edited
+from strata_core.contract_engine.suggest.evidence import evidence
 from strata_core.contract_engine.suggest.hosting import pull_request
-from strata_core.contract_engine.suggest.proposals import proposals
+from strata_core.contract_engine.suggest.known import known_around
+from strata_core.contract_engine.suggest.proposals import Proposal, proposals
 from strata_core.contract_engine.yaml_text import read_yaml
 from strata_core.diagnostics import Diagnostic, Span, StrataError
 from strata_core.frozen import replace
@@ -132,10 +135,15 @@ def test_whatever_text_is_written_is_read_again(value: str) -> None:
     assert document.data["purpose"] == value
 
 
+def proposed(found: Checked) -> tuple[Proposal, ...]:
+    """What is proposed for the contract of orders."""
+    candidate = found.collated.by_id["shop.orders"]
+    return proposals(found, candidate, evidence(found, candidate, known_around(found)))
+
+
 def test_seed2_suggestions_come_from_what_was_seen(shop: Path) -> None:
     found = checked(shop, {})
-    candidate = found.collated.by_id["shop.orders"]
-    assert [(p.kind, p.edit.path, p.edit.value) for p in proposals(found, candidate)] == [
+    assert [(p.kind, p.edit.path, p.edit.value) for p in proposed(found)] == [
         ("drift", ("assets", 0, "columns", 2), {"name": "country", "type": "string"}),
         ("documentation", ("semantics", "grain"), "one row per id"),
         (
@@ -173,14 +181,14 @@ def test_a_column_without_description_is_offered_that_of_the_column_it_is_made_o
     )
     found = checked(tmp_path, {PLACE: contract})
     tables = (
-        table("orders", GeneratedColumn("key", "int64", origins=(Origin("middle", "id", "compiled"),))),
-        table("middle", GeneratedColumn("id", "int64", origins=(Origin("raw", "id", "compiled"),))),
+        table("orders", GeneratedColumn("key", "int64", origins=(Origin("middle", "id", "renamed"),))),
+        table("middle", GeneratedColumn("id", "int64", origins=(Origin("raw", "id", "passthrough"),))),
         table("raw", GeneratedColumn("id", "int64", description="Number of the order.")),
     )
     found = replace(found, parsed=replace(found.parsed, compiled=tables))
-    (one,) = (p for p in proposals(found, found.collated.by_id["shop.orders"]) if p.kind == "description")
+    (one,) = (p for p in proposed(found) if p.kind == "description")
     assert (one.edit.path, one.edit.value) == (("assets", 0, "columns", 0, "description"), "Number of the order.")
-    assert one.edit.reason == "`key` is made of `raw.id`, which is described so"
+    assert one.edit.reason == "`key` has the values of `raw.id`, which is described so"
 
 
 def test_a_breaking_change_is_offered_a_draft_of_migration_notes(tmp_path: Path) -> None:
@@ -192,10 +200,35 @@ def test_a_breaking_change_is_offered_a_draft_of_migration_notes(tmp_path: Path)
     assert run("publish", "--project", str(tmp_path), "--by", "ann")[0] == 0
     gone = live.replace("1.0.0", "2.0.0").replace('  - {name: amount, type: "decimal(10,2)"}    # gross\n', "")
     found = checked(tmp_path, {PLACE: gone})
-    (one,) = (p for p in proposals(found, found.collated.by_id["shop.orders"]) if p.kind == "migration")
-    assert one.edit.path == ("compatibility", "migration_notes")
-    assert "readers of 1.0.0" in one.edit.value
-    assert "amount" in one.edit.value
+    impact, notes = (p.edit for p in proposed(found) if p.kind == "migration")
+    assert (impact.path, notes.path) == (("compatibility", "consumer_impact"), ("compatibility", "migration_notes"))
+    assert impact.value == (
+        "TODO: say what this does to readers of 1.0.0.\n- assets[orders].columns[amount]: nothing here reads it\n"
+    )
+    assert notes.value == (
+        "TODO: say what readers of 1.0.0 have to do.\n- assets[orders].columns[amount]: removed (was `decimal(10,2)`)\n"
+    )
+    assert notes.reason == "1 change breaks readers of 1.0.0"
+
+
+def test_a_version_that_does_not_cover_the_changes_is_offered_the_one_that_does(tmp_path: Path) -> None:
+    live = (
+        CONTRACT.replace("0.1.0", "1.4.2").replace("status: draft", "status: active").replace("strata_model", "table")
+    )
+    write(tmp_path, {"strata.toml": '[project]\nname = "p"\n', PLACE: live})
+    committed(tmp_path)
+    assert run("publish", "--project", str(tmp_path), "--by", "ann")[0] == 0
+    more = live + "  - {name: country, type: string}\n"
+    (one,) = (p.edit for p in proposed(checked(tmp_path, {PLACE: more})) if p.kind == "migration")
+    assert (one.path, one.replaces, one.value) == (("version",), "1.4.2", "1.5.0")
+    assert one.reason == "version 1.4.2 does not cover what changed since 1.4.2: this is minor-compatible"
+    gone = live.replace('  - {name: amount, type: "decimal(10,2)"}    # gross\n', "")
+    found = [p.edit for p in proposed(checked(tmp_path, {PLACE: gone})) if p.kind == "migration"]
+    assert [e.value if e.path == ("version",) else e.path[-1] for e in found] == [
+        "2.0.0",
+        "consumer_impact",
+        "migration_notes",
+    ]
 
 
 def test_seed2_suggestions_are_a_commit_on_a_branch_of_their_own(shop: Path) -> None:

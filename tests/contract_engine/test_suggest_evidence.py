@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from strata_core.contract_engine.pipeline import examine, open_setting
-from strata_core.contract_engine.suggest.evidence import proven_facts
+from strata_core.contract_engine.suggest.known import known_around
 from strata_core.contract_engine.suggest.suggested import suggested
 
 from .projects import PLACE, TODAY, write
@@ -67,7 +67,7 @@ def made(root: Path) -> dict[str, Any]:
     """What is suggested, by the id of a test, or the last step of a path."""
     found = examine(open_setting(root, TODAY))
     (candidate,) = found.collated.candidates
-    edits = [p.edit for p in suggested(found, candidate, proven_facts(found.setting)).proposals]
+    edits = [p.edit for p in suggested(found, candidate, known_around(found)).proposals]
     return {e.value["id"] if e.path[:1] == ("tests",) else str((e.path or (e.file,))[-1]): e for e in edits}
 
 
@@ -176,7 +176,7 @@ def test_seed2_a_fragment_is_suggested_beside_an_asset_that_has_none(tmp_path: P
         "  - name: id\n    type: int64\n    description: Its number.\n  - name: country"
     )
     body = git(tmp_path, "log", "-1", "--format=%B", BRANCH)
-    assert f"### New fragments\n\n- `{new}` is new: 2 columns\n" in body
+    assert f"### New fragments\n\n- `{new}` is new: 2 columns (`" in body
     assert "None: the changed contract is valid." in body
     git(tmp_path, "merge", "--ff-only", BRANCH)
     assert suggest(tmp_path)[2] == "nothing to suggest for shop.orders\n"

@@ -44,8 +44,8 @@ def suggest_command(
     dry_run: bool,
 ) -> int:
     """Propose what contracts lack, each product on a branch of its own; what is checked out is not touched."""
-    from ...contract_engine.suggest.evidence import proven_facts
-    from ...contract_engine.suggest.suggested import suggested
+    from ...contract_engine.suggest.known import known_around
+    from ...contract_engine.suggest.suggested import idle_declines, suggested
 
     checked = examine(setting)
     chosen = named(checked, products)
@@ -54,12 +54,15 @@ def suggest_command(
     if not chosen:
         click.echo(NO_CONTRACT, err=True)
     with Progress("making suggestions") as progress:
-        proven = proven_facts(setting)
+        known = known_around(checked)
         for candidate in chosen:
             progress.set(f"making suggestions for {candidate.id}")
             if candidate.sound:
                 name = branch or f"contract-engine/suggest/{candidate.id}"
-                progress.say(_suggest(suggested(checked, candidate, proven), name, base, remote, into, dry_run))
+                made = suggested(checked, candidate, known)
+                progress.say(_suggest(made, name, base, remote, into, dry_run))
+                for idle in idle_declines(made):
+                    progress.say(f"{candidate.id}: {idle.message}")
             else:
                 progress.say(f"{candidate.id} is no sound contract: see `contract-engine validate`")
     return CLEAN
@@ -73,17 +76,18 @@ def _suggest(made: Suggested, name: str, base: str, remote: str | None, into: st
 
     setting, product = made.checked.setting, made.candidate.id
     branches.require_unprotected(name, setting.config.contract_engine.protected_branches)
+    left_out = f" ({len(made.declined)} declined)" if made.declined else ""
     if not made.proposals:
-        return f"nothing to suggest for {product}"
-    count = plural(len(made.proposals), "suggestion")
+        return f"nothing to suggest for {product}{left_out}"
+    count = f"{plural(len(made.proposals), 'suggestion')} for {product}{left_out}"
     if dry_run:
         click.echo(told(made, changed_setting(made)), nl=False)
-        return f"{count} for {product}: nothing is written"
+        return f"{count}: nothing is written"
     branches.require_committed(setting.root, sorted(made.texts))
     branch, message = branches.suggest_on(
         setting.root, name, base, made.texts, lambda folder: told(made, open_setting(folder, setting.today))
     )
-    done = f"{count} for {product} on {branch.name}{'' if branch.fresh else ' (as before)'}"
+    done = f"{count} on {branch.name}{'' if branch.fresh else ' (as before)'}"
     if remote is not None:
         branches.push(setting.root, remote, name)
         api, token = setting.config.contract_engine.pull_requests, os.environ.get(TOKEN)

@@ -74,13 +74,14 @@ def _obstacles(setting: Setting, contract: Path | None, outcome: Outcome) -> tup
 
 def _suggestions(setting: Setting, contract: Path | None) -> Iterator[Diagnostic]:
     """What suggestion mode would propose for each sound contract."""
-    from ...contract_engine.suggest.evidence import proven_facts
+    from ...contract_engine.suggest.known import known_around
     from ...contract_engine.suggest.suggested import findings, suggested
 
-    checked, proven = examine(setting), proven_facts(setting)
+    checked = examine(setting)
+    known = known_around(checked)
     for candidate in checked.collated.candidates:
         if candidate.sound and (contract is None or (setting.root / candidate.file) == contract.resolve()):
-            yield from findings(suggested(checked, candidate, proven))
+            yield from findings(suggested(checked, candidate, known))
 
 
 def _of(contract: Path, setting: Setting, outcome: Outcome) -> tuple[Diagnostic, ...]:

@@ -71,9 +71,9 @@ def _order(after: Candidate, promotion: Promotion, changes: tuple[ProductChange,
     version = after.contract.version
     was, now = version_key(promotion.version), version_key(version)
     if now < was or (now == was and changes):
-        major, minor, _ = was[:3]
         message = f"version {version} does not come after {promotion.version}, which was promoted"
-        yield after.finding("E130", message, ("version",), f"write for instance `version: {major}.{minor + 1}.0`")
+        fix = f"write for instance `version: {next_version(promotion.version, Verdict.DRAFT)}`"
+        yield after.finding("E130", message, ("version",), fix)
 
 
 def _version(
@@ -84,7 +84,9 @@ def _version(
     was, now = version_key(promotion.version), version_key(version)
     if now < was:
         message = f"version {version} goes back behind {promotion.version}, which was promoted"
-        yield after.finding("E130", message, ("version",), f"write `version: {_raised(was, verdict)}` or higher")
+        yield after.finding(
+            "E130", message, ("version",), f"write `version: {next_version(promotion.version, verdict)}` or higher"
+        )
         return
     if not changes:
         return
@@ -103,20 +105,25 @@ def _version(
         "E130",
         message,
         after.span(("version",)),
-        fix=f"write `version: {_raised(was, verdict)}`",
+        fix=f"write `version: {next_version(promotion.version, verdict)}`",
         related=(Related(heaviest.after_span, what),) if heaviest.after_span else (),
         field_path="version",
     )
 
 
-def _raised(was: tuple[int, int, int, int, object], verdict: Verdict) -> str:
-    major, minor, patch = was[0], was[1], was[2]
+def next_version(promoted: str, verdict: Verdict) -> str:
+    """The least version after one that was promoted that says that the changes amount to `verdict`.
+
+    >>> next_version("1.4.2", Verdict.MAJOR), next_version("1.4.2", Verdict.MINOR), next_version("1.4.2", Verdict.PATCH)
+    ('2.0.0', '1.5.0', '1.4.3')
+    """
+    major, minor, patch = version_key(promoted)[:3]
     match verdict:
         case Verdict.MAJOR:
             return f"{major + 1}.0.0"
-        case Verdict.MINOR:
+        case Verdict.MINOR | Verdict.DRAFT | Verdict.FIRST:
             return f"{major}.{minor + 1}.0"
-        case _:
+        case Verdict.PATCH:
             return f"{major}.{minor}.{patch + 1}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import assert_never
 
@@ -49,13 +50,18 @@ def statement(expectation: Expectation, table: str, other: str | None, now: date
         case Referential(columns=columns, to=to):
             assert other is not None, "a referential expectation looks in a table"
             there = [ref.rpartition("/")[2].partition(".")[2] for ref in to]
-            equal = " AND ".join(f"f.{quoted(b)} = t.{quoted(a)}" for a, b in zip(columns, there, strict=True))
-            given = " AND ".join(f"t.{quoted(c)} IS NOT NULL" for c in columns)
-            found = f"SELECT 1 FROM {quoted(other)} AS f WHERE {equal}"
-            return f"SELECT t.* FROM {rows} AS t WHERE {given} AND NOT EXISTS ({found})"
+            return unfound(table, columns, other, there)
         case Custom():
             return None
     assert_never(expectation)
+
+
+def unfound(table: str, columns: Sequence[str], other: str, key: Sequence[str]) -> str:
+    """The SELECT of the rows of `table` whose values in `columns`, none of which is null, `other` has not in `key`."""
+    equal = " AND ".join(f"f.{quoted(b)} = t.{quoted(a)}" for a, b in zip(columns, key, strict=True))
+    given = " AND ".join(f"t.{quoted(c)} IS NOT NULL" for c in columns)
+    found = f"SELECT 1 FROM {quoted(other)} AS f WHERE {equal}"
+    return f"SELECT t.* FROM {quoted(table)} AS t WHERE {given} AND NOT EXISTS ({found})"
 
 
 def _outside(value: str, low: object, high: object) -> str:

@@ -149,7 +149,7 @@ def _contract(data: Mapping[str, Any], product: str | None, layer: str) -> dict[
     _take_levels(data, own, made, names)
     if tests := _tests(data, own, made):
         made["tests"] = tests
-    for name in ("lineage", "agent_permissions", "compatibility", "extensions"):
+    for name in ("lineage", "agent_permissions", "compatibility", "declined_suggestions", "extensions"):
         if name in own:
             made[name] = own[name]
     return made

@@ -80,7 +80,7 @@ def _document(data: Mapping[str, Any], version: str) -> dict[str, Any]:
     if len(data["assets"]) == 1:
         semantics.pop("grain", None)
     customs += [custom("semantics", semantics)] if semantics else []
-    for name in ("lineage", "agent_permissions", "compatibility"):
+    for name in ("lineage", "agent_permissions", "compatibility", "declined_suggestions"):
         if name in data:
             customs.append(custom(name, data[name]))
     extensions = {k: v for k, v in data.get("extensions", {}).items() if k != "odcs"}

@@ -1,8 +1,8 @@
 """Column lineage of dbt models, inferred from their SQL, where a contract asks for it: so that classifications are
 inherited through dbt as well.
 
-Only the models that are assets of contracts or read by Strata, and what those are made of, are looked at, and only
-where anything is classified at all: of a manifest of thousands mostly few.
+Only the models that are assets of contracts or read by Strata, and what those are made of, are looked at: of a manifest
+of thousands mostly few.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .parsed import GeneratedAsset, GeneratedColumn, Origin, Parsed, ParsedFile
 def with_dbt_origins(parsed: Parsed, tree: Tree) -> Parsed:
     """`parsed` with the origins of the columns of dbt models that matter to a contract."""
     wanted = set(_asked_for(parsed))
-    if not wanted or not _classified(parsed):
+    if not wanted:
         return parsed
     return replace(parsed, files=tuple(_traced(file, wanted, tree) for file in parsed.files))
 
@@ -37,7 +37,8 @@ def _asked_for(parsed: Parsed) -> Iterator[str]:
     yield from (u for asset in parsed.compiled if asset.kind == "table" for u in asset.upstream)
 
 
-def _classified(parsed: Parsed) -> bool:
+def classified(parsed: Parsed) -> bool:
+    """Whether anything is classified at all: if not, there is nothing to inherit."""
     if any(c.classification for asset in parsed.compiled for c in asset.columns):
         return True
     documents = [f.contract.document for f in parsed.files if f.contract]
@@ -83,7 +84,7 @@ def _lineage(path: Path, ids: set[str], file: ParsedFile) -> Iterator[GeneratedA
     spans = {asset.refs[0]: asset.span for asset in file.generated}
     for table in dbt_tables(sections, None, {}, lambda _: None):
         columns = tuple(
-            GeneratedColumn(name, origins=tuple(Origin(o.node, o.column, "inferred") for o in origins))
+            GeneratedColumn(name, origins=tuple(Origin(o.node, o.column, o.transform.value) for o in origins))
             for name, (_, origins) in table.columns.items()
             if origins
         )

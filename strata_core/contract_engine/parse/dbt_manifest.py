@@ -12,7 +12,7 @@ from ...diagnostics import Diagnostic, Report, Span
 from ..discover import Input
 from ..tree import Tree
 from .json_stream import JsonError, members
-from .parsed import GeneratedAsset, GeneratedColumn, ParsedFile, ToolTest
+from .parsed import GeneratedAsset, GeneratedColumn, ParsedFile, Relationship, ToolTest
 from .sql_types import strata_type
 
 VERSIONS = range(10, 13)
@@ -59,9 +59,24 @@ def _take(file: str, node: Mapping[str, Any], assets: list[GeneratedAsset], test
         return
     if kind == "test":
         attached = node.get("attached_node")
-        tests.append(ToolTest(name, unique_id, attached.split(".")[-1] if isinstance(attached, str) else None))
+        asset = attached.split(".")[-1] if isinstance(attached, str) else None
+        tests.append(ToolTest(name, unique_id, asset, _relationship(file, node)))
     elif kind in _TABLES:
         assets.append(_asset(file, node, name, unique_id, is_source=kind == "source"))
+
+
+def _relationship(file: str, node: Mapping[str, Any]) -> Relationship | None:
+    """The key that a test looks values up in; None of a test that leaves rows out or asks for something else."""
+    match node:
+        case {
+            "test_metadata": {"name": "relationships", "kwargs": {"column_name": str(column), "field": str(key)}},
+            "depends_on": {"nodes": [*nodes]},
+            "attached_node": str(own),
+        } if not (node.get("config") or {}).get("where"):
+            others = [one for one in nodes if one != own]
+            if len(others) == 1:
+                return Relationship(column, str(others[0]), key, Span(_original(file, node), 1, 1, 1, 1))
+    return None
 
 
 def _asset(file: str, node: Mapping[str, Any], name: str, unique_id: str, *, is_source: bool) -> GeneratedAsset:

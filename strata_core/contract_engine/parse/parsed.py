@@ -74,12 +74,25 @@ class GeneratedAsset:
 
 
 @dataclass(frozen=True, slots=True)
+class Relationship:
+    """What a `relationships` test of dbt asks for: each value of `column` is found in `key` of the table `other`, which
+    is named as in the manifest. `span` is the file that the test is written in."""
+
+    column: str
+    other: str
+    key: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ToolTest:
-    """A test that dbt knows. `asset` is the model that it is attached to."""
+    """A test that dbt knows. `asset` is the model that it is attached to; `relationship` what it asks for, where that
+    is a key of another table for each row of it."""
 
     name: str
     unique_id: str
     asset: str | None
+    relationship: Relationship | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def _columns(
             c.enum if promised else (),
             c.classification if promised else None,
             tuple(Origin(node, column, "compiled") for node, column in c.origins)
-            or ((Origin(read_from, c.name, "compiled"),) if read_from else ()),
+            or ((Origin(read_from, c.name, "passthrough"),) if read_from else ()),
         )
         for c in columns
     )

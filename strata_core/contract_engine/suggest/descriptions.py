@@ -1,44 +1,80 @@
-"""Descriptions of columns that nothing describes: that of the one column that each is made of."""
+"""Descriptions of columns that nothing describes: that of a column which has the same values, upstream or beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
-from ..candidate import SuggestedEdit
+from ...diagnostics import Span
+from ...frozen import dataclass
+from ..candidate import Candidate, Confidence, SuggestedEdit
 from ..documents import Document
-from ..parse.parsed import GeneratedAsset, GeneratedColumn
-from .authored_assets import assets_of, table_of
+from .known import Known, assets_of
+from .proofs import TableColumn
 
 
-def descriptions(document: Document, known: Mapping[str, GeneratedAsset]) -> Iterator[SuggestedEdit]:
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """What is said of a column, and where."""
+
+    column: TableColumn
+    text: str
+    span: Span
+
+
+def descriptions(document: Document, candidate: Candidate, known: Known) -> Iterator[SuggestedEdit]:
     """The edits, in the order of the columns."""
+    told = {(a.id, c.name) for a in candidate.contract.assets for c in a.columns if c.description}
+    beside: Mapping[TableColumn, list[_Described]] | None = None
     for number, asset in assets_of(document):
-        table = table_of(asset, known)
-        columns = {c.name: c for c in table.columns} if table else {}
         for place, column in enumerate(asset.get("columns", ())):
-            seen = columns.get(column["name"])
-            if seen is None or "description" in column or seen.description:
+            if (asset["id"], column["name"]) in told:
                 continue
-            source = _described(seen, known)
-            if source is not None:
-                where, described = source
+            own = (known.name_of(asset), column["name"])
+            found = next((d for c in known.same_values(own) if (d := _described(c, known))), None)
+            how = "has the values of"
+            if found is None:
+                beside = _by_origin(known) if beside is None else beside
+                found = _agreed(beside.get(_origin(own, known), ()))
+                how = f"has the values of `{_spelled(_origin(own, known))}`, as has"
+            if found is not None:
                 path = ("assets", number, "columns", place, "description")
-                reason = f"`{column['name']}` is made of `{where}`, which is described so"
-                span = described.span or (table.span if table else document.span(()))
-                yield SuggestedEdit(document.file, path, described.description, None, reason, span)
+                reason = f"`{column['name']}` {how} `{_spelled(found.column)}`, which is described so"
+                yield SuggestedEdit(document.file, path, found.text, None, reason, found.span, Confidence.MEDIUM)
 
 
-def _described(column: GeneratedColumn, known: Mapping[str, GeneratedAsset]) -> tuple[str, GeneratedColumn] | None:
-    """The described column that `column` alone is made of, however many steps upstream."""
-    seen: set[tuple[str, str]] = set()
-    while len(column.origins) == 1:
-        origin = column.origins[0]
-        table = known.get(origin.table)
-        found = next((c for c in table.columns if c.name == origin.column), None) if table else None
-        if found is None or (origin.table, origin.column) in seen:
-            return None
-        if found.description:
-            return f"{origin.table}.{origin.column}", found
-        seen.add((origin.table, origin.column))
-        column = found
+def _described(column: TableColumn, known: Known) -> _Described | None:
+    """What a contract says of a column, else a tool."""
+    table, name = column
+    offered, tool = known.offered.get(table), known.tables.get(table)
+    promised = next((c for c in offered.asset.columns if c.name == name), None) if offered else None
+    if offered and promised and promised.description:
+        return _Described(column, promised.description, offered.column_span(name))
+    seen = next((c for c in tool.columns if c.name == name), None) if tool else None
+    if tool and seen and seen.description:
+        return _Described(column, seen.description, seen.span or tool.span)
     return None
+
+
+def _origin(column: TableColumn, known: Known) -> TableColumn:
+    """The column that the values come from in the end."""
+    return [*known.same_values(column)][-1]
+
+
+def _by_origin(known: Known) -> Mapping[TableColumn, list[_Described]]:
+    """The columns of contracts that are described, by where their values come from."""
+    found: dict[TableColumn, list[_Described]] = defaultdict(list)
+    for table, offered in known.offered.items():
+        for column in offered.asset.columns:
+            if (told := _described((table, column.name), known)) is not None:
+                found[_origin(told.column, known)].append(told)
+    return found
+
+
+def _agreed(told: Sequence[_Described]) -> _Described | None:
+    """The first, where all say the same."""
+    return told[0] if len({one.text for one in told}) == 1 else None
+
+
+def _spelled(column: TableColumn) -> str:
+    return ".".join(column)

@@ -1,5 +1,5 @@
-"""What suggestions rest on besides what collation saw: what the compiler proves of models, and what rows that are in
-reach look like.
+"""What suggestions about a product rest on besides what collation saw: what the compiler proves, what is known around
+it, and what rows that are in reach look like.
 
 A profile is what an aggregate tells of a table: no row leaves the engine, and of classified columns no value does.
 """
@@ -13,29 +13,25 @@ from typing import Any
 
 from ...contract.model import ContractField, TableContract
 from ...diagnostics import StrataError
-from ...frozen import dataclass, field
+from ...frozen import dataclass, replace
 from ...planning.reachable import ReachableTables, TableInput
 from ...types import Decimal, Float64, Int64, Money, String, Uuid
-from ..candidate import Candidate
+from ..candidate import Candidate, Confidence
 from ..execution.run import asset_rows
-from ..execution.statements import quoted
-from ..pipeline import Checked, Setting
+from ..execution.statements import quoted, unfound
+from ..pipeline import Checked
+from .foreign_keys import Reference, references
+from .known import Known
 
 SECONDS = 60.0
 """The longest that one look at a table may take."""
+FEWEST_ROWS = 30
+"""Of fewer rows nothing is concluded."""
 MOST_VALUES = 12
 """How many different texts a column may have to be taken for a list of words."""
 LONGEST = 40
 _NUMBERS = (Int64, Float64, Decimal, Money)
 _IDENTIFIERS = (Int64, String, Uuid)
-
-
-@dataclass(frozen=True, slots=True)
-class Proven:
-    """What the compiler knows of a model's rows: its smallest keys, and the value sets of columns."""
-
-    keys: tuple[tuple[str, ...], ...] = ()
-    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +56,15 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """`proven` by model, `profiles` by asset of the product."""
+    """`profiles` by asset of the product; `references` are those that rows, where they are in reach, do not refute, and
+    that more than a guess speaks for."""
 
-    proven: Mapping[str, Proven] = MappingProxyType({})
+    known: Known
     profiles: Mapping[str, Profile] = MappingProxyType({})
+    references: tuple[Reference, ...] = ()
 
 
-def evidence(checked: Checked, candidate: Candidate, proven: Mapping[str, Proven]) -> Evidence:
+def evidence(checked: Checked, candidate: Candidate, known: Known) -> Evidence:
     """What is known for suggestions about a sound candidate. Tables that are out of reach have no profile."""
     tables = ReachableTables(checked.setting.root, checked.setting.config)
     promised = checked.validated.tables.get(candidate.id, {})
@@ -78,24 +76,30 @@ def evidence(checked: Checked, candidate: Candidate, proven: Mapping[str, Proven
                 found[asset.id] = _profile(asset.id, contract, tables, asset_rows(asset, contract, tables))
             except StrataError:  # not published, not built, not as promised: `contract-engine test` says so
                 continue
-    return Evidence(proven, found)
+    told = (_held(one, checked, tables, found) for one in references(checked.parsed, candidate, known))
+    return Evidence(known, found, tuple(one for one in told if one is not None))
 
 
-def proven_facts(setting: Setting) -> Mapping[str, Proven]:
-    """What is proven of the project's models, by name; nothing where there are none, or they do not compile."""
-    from ...planning.project import compile_, read_project
-
+def _held(
+    one: Reference, checked: Checked, tables: ReachableTables, profiles: Mapping[str, Profile]
+) -> Reference | None:
+    """A reference with what its rows say of it; None where they refute it, or a guess is all that there is."""
+    guessed = one.told.confidence is Confidence.LOW
+    name, other = one.own.asset.id, "/".join(one.other.place)
+    promised = checked.validated.tables
     try:
-        compiled = compile_(setting.models or read_project(setting.root))
-    except StrataError:
-        return {}
-    found = {}
-    for name, model in compiled.models.items():
-        schema = model.relation.schema
-        keys = sorted((tuple(c for c in schema.names if c in key) for key in schema.keys), key=lambda k: (len(k), k))
-        values = {c.name: tuple(sorted(c.inferred.values)) for c in schema.columns if c.inferred.values}
-        found[name] = Proven(tuple(keys), values)
-    return found
+        rows = {
+            label: asset_rows(it.asset, promised.get(it.candidate.id, {}).get(it.asset.id), tables)
+            for label, it in ((name, one.own), (other, one.other))
+        }
+        query = unfound(name, one.columns, other, one.key)
+        missing = tables.ask(query, rows, seconds=SECONDS, samples=0).rows
+    except StrataError:  # as in `evidence`
+        return None if guessed else one
+    count = profiles[name].rows if name in profiles else 0
+    if missing or (guessed and count < FEWEST_ROWS):
+        return None
+    return replace(one, rows=count) if count >= FEWEST_ROWS else one
 
 
 Ask = Callable[[str, int], tuple[tuple[Any, ...], ...]]

@@ -13,17 +13,15 @@ from ..parse.parsed import GeneratedAsset
 from ..parse.sql_comments import query_facts
 from ..pipeline import Checked
 from ..yaml_text import MOST_BYTES
-from .authored_assets import assets_of, table_of
+from .known import Known, assets_of
 
 
-def fragments(
-    checked: Checked, document: Document, candidate: Candidate, known: Mapping[str, GeneratedAsset]
-) -> Iterator[SuggestedEdit]:
+def fragments(checked: Checked, document: Document, candidate: Candidate, known: Known) -> Iterator[SuggestedEdit]:
     """A file `*.contract.yaml` for each asset without columns and without a fragment, whose place will be scanned."""
     setting = checked.setting
     folders = (*setting.config.contract_engine.scan, *setting.config.models)
     for _, asset in assets_of(document):
-        table = table_of(asset, known) or _query_of(asset, checked)
+        table = known.table_of(asset) or _query_of(asset, checked)
         if table is None or not table.columns or asset.get("columns") or _has_fragment(candidate, asset["id"]):
             continue
         file = table.span.file

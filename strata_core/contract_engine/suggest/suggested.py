@@ -8,23 +8,29 @@ from pathlib import Path
 
 from ...diagnostics import Diagnostic, Report, Severity
 from ...frozen import dataclass, replace
+from ..authored import Decline
 from ..candidate import Candidate
 from ..pipeline import Checked, Setting, examine
 from ..tree import Tree
 from .body import body, said, title
+from .declines import short, sorted_out
 from .edits import edited_files
-from .evidence import Proven, evidence
+from .evidence import evidence
+from .known import Known
 from .proposals import Proposal, proposals
 
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
-    """What is suggested for a candidate: the proposals that can be carried out, and the new texts of files."""
+    """What is suggested for a candidate: the proposals that can be carried out, the new texts of files, and what was
+    declined."""
 
     checked: Checked
     candidate: Candidate
     proposals: tuple[Proposal, ...]
     texts: Mapping[str, str]
+    declined: tuple[tuple[Proposal, Decline], ...] = ()
+    idle: tuple[tuple[str, Decline], ...] = ()
 
     @property
     def title(self) -> str:
@@ -32,12 +38,12 @@ class Suggested:
         return title(self.candidate.id, self.proposals)
 
 
-def suggested(checked: Checked, candidate: Candidate, proven: Mapping[str, Proven]) -> Suggested:
-    """What is suggested for a sound candidate. `proven` is what the compiler knows (`evidence.proven_facts`)."""
-    found = proposals(checked, candidate, evidence(checked, candidate, proven))
-    texts, made = edited_files(lambda file: checked.setting.tree.read(file).decode(), (p.edit for p in found))
-    kept = tuple(p for p in found if any(p.edit is edit for edit in made))
-    return Suggested(checked, candidate, kept, texts)
+def suggested(checked: Checked, candidate: Candidate, known: Known) -> Suggested:
+    """What is suggested for a sound candidate. `known` is what is known around it (`known_around`)."""
+    found = sorted_out(proposals(checked, candidate, evidence(checked, candidate, known)), candidate.contract)
+    texts, made = edited_files(lambda file: checked.setting.tree.read(file).decode(), (p.edit for p in found.open))
+    kept = tuple(p for p in found.open if any(p.edit is edit for edit in made))
+    return Suggested(checked, candidate, kept, texts, found.declined, found.idle)
 
 
 def told(made: Suggested, changed: Setting) -> str:
@@ -47,18 +53,30 @@ def told(made: Suggested, changed: Setting) -> str:
     found = [d for d in after.diagnostics if d.span is not None and d.span.file in again.inputs]
     contract = again.contract if again.sound else made.candidate.contract
     verdicts = _verdict(after, again), _verdict(made.checked, made.candidate)
-    return f"{made.title}\n\n{body(contract, made.proposals, found, *verdicts)}"
+    return f"{made.title}\n\n{body(contract, made.proposals, made.declined, found, *verdicts)}"
 
 
 def findings(made: Suggested) -> Iterator[Diagnostic]:
-    """W180 for each suggestion, where it would be written."""
+    """W180 for each suggestion, where it would be written; W181 for each decline that no suggestion is left for."""
+    candidate = made.candidate
     for one in made.proposals:
-        edit, candidate = one.edit, made.candidate
+        edit = one.edit
         new = edit.path == ()
         span = edit.source if edit.source.file == candidate.file else candidate.span(() if new else edit.path)
-        fix = f"`contract-engine suggest` writes it, for review: {said(candidate.data, edit)}"
-        field_path = None if new else candidate.spelled(edit.path)
-        yield Diagnostic("W180", edit.reason, span, Severity.INFO, fix=fix, field_path=field_path)
+        fix = f"`contract-engine suggest` writes it, for review: {said(one)}"
+        notes = (f"confidence: {edit.confidence.value}", f"to decline it, name `{short(one)}`")
+        field_path = None if new else one.where
+        yield Diagnostic("W180", edit.reason, span, Severity.INFO, fix=fix, notes=notes, field_path=field_path)
+    yield from idle_declines(made)
+
+
+def idle_declines(made: Suggested) -> Iterator[Diagnostic]:
+    """W181 for each decline that no suggestion is left for."""
+    places = {d: ("declined_suggestions", n) for n, d in enumerate(made.candidate.contract.declined_suggestions)}
+    for name, decline in made.idle:
+        message = f"`{name}`, which {decline.by} declined, is not suggested now: it rests on something else"
+        fix = "take it out, unless what it rests on is out of reach here; what is suggested instead is told by another"
+        yield made.candidate.finding("W181", message, places[decline], fix, severity=Severity.INFO)
 
 
 def changed_setting(made: Suggested) -> Setting:

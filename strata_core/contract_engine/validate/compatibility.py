@@ -1,4 +1,4 @@
-"""What is said about compatibility, before it is held against any change: days and windows. Code: E107."""
+"""What is said of changes and suggestions, before it is held against any: days and windows. Code: E107."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..documents import Path
 
 def check_compatibility(candidate: Candidate, report: Report) -> None:
     """E107 for a day that no calendar has, and for a window that ends before it begins."""
-    told = candidate.contract.compatibility
-    if told is None:
-        return
+    contract = candidate.contract
     days: list[tuple[str, Path]] = [
-        (a.at, ("compatibility", "approvals", i, "at")) for i, a in enumerate(told.approvals)
+        (d.at, ("declined_suggestions", i, "at")) for i, d in enumerate(contract.declined_suggestions)
     ]
-    window = told.deprecation
+    told = contract.compatibility
+    days += [(a.at, ("compatibility", "approvals", i, "at")) for i, a in enumerate(told.approvals if told else ())]
+    window = told.deprecation if told else None
     if window is not None:
         days += [(getattr(window, n), ("compatibility", "deprecation", n)) for n in ("announced", "sunset")]
     wrong = [(day, path) for day, path in days if not _is_day(day)]
