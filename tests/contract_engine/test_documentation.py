@@ -188,8 +188,9 @@ def test_seed2_docs_serve_agents(shop: Mapping[str, str]) -> None:
     assert told["view"]["contract"]["usage"] == {"intended": ["billing"], "prohibited": ["advertising"]}
     assert told["values"]["assets[orders].columns[amount].type"] == "contract contracts/shop/orders/contract.yaml:21"
     assert told["readers"] == [{"product": "shop.bills", "asset": "*", "reads": "shop.orders"}]
-    assert "- [Orders](shop/orders.md): silver, active, blocked, version 1.0.0. Every paid order." in shop["llms.txt"]
-    assert "| `order_id` | `int64` | *key* *never null* | Number of the order. |  |" in shop["shop/orders.md"]
+    listed = "- [Orders](shop/orders.md): `shop.orders`, silver, active, blocked, version 1.0.0. Every paid order."
+    assert f"{listed} Assets: orders. As data: [JSON](shop/orders.json)" in shop["llms.txt"]
+    assert "| `order_id` | `int64` | *key* *never null* | Number of the order. |" in shop["shop/orders.md"]
     assert (
         "| `amounts_are_positive` | `orders`: amount is at least 0 | *blocking* | *failed* 3 rows"
         in (shop["shop/orders.md"])
@@ -271,6 +272,40 @@ def test_a_product_may_be_drawn_on_both_sides_and_its_own_steps_are_not_drawn() 
     ]
     assert drawn.count("<path") == 3
     assert 'aria-label="Lineage of B. Made of: 2. Read by: 1."' in drawn
+
+
+def test_of_many_products_on_a_side_those_of_a_domain_are_one_box() -> None:
+    contract = AuthoredContract.of(
+        {
+            **{"apiVersion": "strata/v0", "kind": "DataProductContract", "id": "a.b", "name": "B", "version": "1.0.0"},
+            **{"status": "draft", "layer": "gold", "domain": "a", "owner": {"team": "t"}},
+            "assets": [{"id": "x", "kind": "table"}],
+        }
+    )
+    edges = (
+        *(LineageEdge("*", f"d{n % 2}.p{n}", "declared", f"d{n % 2}.p{n}") for n in range(50)),
+        LineageEdge("*", "raw", "declared"),
+    )
+    view = RuntimeView(
+        *("strata/v0", "DataProductRuntimeView", "a.b", "1.0.0"),
+        ViewProvenance((), "0"),
+        contract,
+        ProductStatus("healthy"),
+        Governance(),
+        lineage=edges,
+    )
+    drawn = drawing(Documented(view, {}, (), {}, (), ()), {"a.b": "B", "d0.p0": "P"})
+    texts = re.findall(r"</title>([^<]*)</text>", drawn)
+    assert texts[:3] == ["d0", "p0", "p10"]
+    assert texts[26] == "d1"
+    assert texts[52:] == ["outside of products", "raw", "B", "x"]
+    assert drawn.count("<path") == 3
+    assert drawn.count("<a href=") == 1
+    assert re.search(r'<a href="{{d0.p0}}"><text [^>]*><title>p0</title>', drawn)
+    height = re.search(r'height="(\d+)"', drawn)
+    assert height is not None
+    assert int(height[1]) < 1500
+    assert 'aria-label="Lineage of B. Made of: 51. Read by: 0."' in drawn
 
 
 def test_pages_load_nothing(shop: Mapping[str, str]) -> None:
@@ -358,7 +393,29 @@ def test_a_browser_searches_and_finds(shop: Mapping[str, str], tmp_path: Path) -
     assert 'aria-current="true"' in page  # the script ran under the page's policy
 
 
-def _seen(folder: Path, address: str, name: str) -> str:
+@pytest.mark.slow
+@pytest.mark.browser
+@pytest.mark.parametrize("size", ["1280,1000", "500,1000"])
+def test_a_browser_keeps_long_names_and_addresses_within_the_page(tmp_path: Path, size: str) -> None:
+    assert CHROMIUM, "the browser tests need chromium (apt-get install chromium)"
+    columns = "".join(
+        f"      - {{name: {'long_' * 20}{n}, type: string, enum: [{'D' * 60}],"
+        f" derived_from: {{columns: [orders.email]}}, description: 'See https://example.com/{'a' * 120}'}}\n"
+        for n in range(200)
+    )
+    wide = FULL.replace("semantics:\n", f"{columns}semantics:\n", 1)
+    page = files_of(checked(tmp_path / "p", {PLACE: wide}))["shop/orders.html"]
+    # The page's policy runs no script but its own; here another one measures it.
+    measured = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
+    measured += "<script>document.title = `${document.documentElement.scrollWidth} of ${innerWidth}`</script>"
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "wide.html").write_text(measured, encoding="utf-8")
+    told = re.search(r"<title>(\d+) of (\d+)</title>", _seen(tmp_path, "wide.html", f"docs-wide-{size[:4]}", size))
+    assert told is not None
+    assert int(told[1]) <= int(told[2])
+
+
+def _seen(folder: Path, address: str, name: str, size: str = "1280,1000") -> str:
     """The page's text after its scripts ran; a screenshot of it is kept."""
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     command = (
@@ -369,7 +426,7 @@ def _seen(folder: Path, address: str, name: str) -> str:
         "--no-first-run",
         "--disable-background-networking",
         "--disable-component-update",
-        "--window-size=1280,1000",
+        f"--window-size={size}",
         "--virtual-time-budget=10000",
         f"--user-data-dir={folder / name}",
         f"--screenshot={SCREENSHOTS / name}.png",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..authored import Asset, ColumnContract
 from ..candidate import TIERS, Tier
-from .blocks import Block, Code, Inline, Line, Listing, Mark, Paragraph, Part, Row, Table
+from .blocks import Block, Code, Inline, Line, Listing, Mark, Paragraph, Part, Row, Table, compact
 from .documented import Documented
 
 _ORIGINS = 6
@@ -40,7 +40,7 @@ def schema(product: Documented, number: int, asset: Asset) -> Iterator[Block]:
             for place, c in enumerate(asset.columns)
         )
         head = ("column", "type", "promised", "description", "made of")
-        yield Table(f"Columns of {asset.id}", head, rows)
+        yield compact(Table(f"Columns of {asset.id}", head, rows))
     else:
         yield Paragraph(("The contract names no columns.",))
     if seen is not None and seen.drift:

@@ -9,6 +9,7 @@ from html import escape
 from itertools import chain
 from typing import Any
 
+from ...diagnostics.listing import listed
 from ...diagnostics.markdown import markdown_cell
 from ..candidate import TIERS
 from ..runtime_view import RuntimeView
@@ -17,6 +18,9 @@ from .documented import Documented
 from .html import filled, page_html
 from .markdown import page_markdown
 from .schema import anchor
+
+_SHOWN = 12
+"""Of more assets, an index names the first."""
 
 
 def site(products: Sequence[Documented]) -> Mapping[str, bytes]:
@@ -78,16 +82,24 @@ def llms_text(products: Sequence[Documented]) -> str:
         "# Data products",
         "",
         "> What each data product offers, what it may be used for, and how it stands. Read a product's page before you",
-        "> use it, and keep to its prohibited usage and its agent permissions. The same as data: `.json` beside `.md`.",
+        "> use it, and keep to its prohibited usage and its agent permissions.",
+        "",
+        "The same as data is in the `.json` beside each `.md`: `view.contract` is what is promised (assets, columns,",
+        "usage, tests), `view.agent_permissions` what agents may do, `view.status` and `view.freshness` how it stood",
+        "when this was written, `column_origins` what columns are made of, `values` the file and line of each value.",
     ]
     for domain, members in _by_domain(products).items():
         lines += ["", f"## {domain}", ""]
         for product in members:
             view = product.view
-            told = f"{view.contract.layer}, {view.contract.status}, {view.status.state}, version {view.version}"
-            purpose = f". {markdown_cell(view.contract.purpose)}" if view.contract.purpose else ""
-            link = f"[{markdown_cell(view.contract.name)}]({view.id.replace('.', '/')}.md)"
-            lines.append(f"- {link}: {told}{purpose}")
+            place = view.id.replace(".", "/")
+            told = f"`{view.id}`, {view.contract.layer}, {view.contract.status}, {view.status.state}"
+            purpose = f" {markdown_cell(view.contract.purpose)}" if view.contract.purpose else ""
+            assets = listed([a.id for a in view.contract.assets], _SHOWN)
+            lines.append(
+                f"- [{markdown_cell(view.contract.name)}]({place}.md): {told}, version {view.version}.{purpose}"
+                f" Assets: {assets}. As data: [JSON]({place}.json)"
+            )
     return "\n".join(lines) + "\n"
 
 
