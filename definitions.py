@@ -20,6 +20,7 @@ from strata_dagster import (
     strata_assets,
     strata_contract_assets,
     strata_contract_sensor,
+    strata_stale_sensor,
 )
 from strata_dagster.dbt import with_data_versions
 
@@ -58,7 +59,11 @@ contracts = strata_contract_assets(project=strata_project, assets=data, resource
 
 defs = dg.Definitions(
     assets=[*data, *contracts],
-    sensors=[strata_contract_sensor(contracts, default_status=dg.DefaultSensorStatus.RUNNING)],
+    sensors=[
+        strata_contract_sensor(contracts, default_status=dg.DefaultSensorStatus.RUNNING),
+        # To be switched on in the UI: it materializes what `strata plan` calls stale, months of `airport_days` too.
+        strata_stale_sensor(project=strata_project, resource=strata_resource),
+    ],
     resources={
         "dbt": DbtCliResource(project_dir=dbt_project),
         "strata": strata_resource,

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dagster import AssetCheckEvaluation, AssetMaterialization, DagsterEventType, DagsterInstance, RunRecord
+from dagster import AssetCheckEvaluation, AssetKey, AssetMaterialization, DagsterEventType, DagsterInstance, RunRecord
 
 from .checks import WRITE_PIN
 from .contract_checks import PRODUCT
@@ -58,18 +58,23 @@ def lines(summary: Summary) -> Iterator[str]:
     """The summary as text: models and guarded tables with their rows, then assets, checks and time."""
     published = [m for m in summary.materializations if "environment_version" in m.metadata]
     pins = {c.asset_key: c for c in summary.checks if c.check_name == WRITE_PIN}
-    width = max((len(m.asset_key.to_user_string()) for m in published), default=0)
+    told: dict[AssetKey, list[AssetMaterialization]] = {}  # of one with partitions, an event for each
     for made in published:
-        rows = made.metadata["dagster/row_count"].value
-        how = "reused" if made.metadata["reused"].value else "computed"
-        pin = pins.get(made.asset_key)
+        told.setdefault(made.asset_key, []).append(made)
+    width = max((len(key.to_user_string()) for key in told), default=0)
+    for key, events in told.items():
+        rows = events[-1].metadata["dagster/row_count"].value
+        how = "reused" if all(made.metadata["reused"].value for made in events) else "computed"
+        pin = pins.get(key)
         verdict = "" if pin is None else "pin passed" if pin.passed else "pin FAILED"
-        yield f"  {made.asset_key.to_user_string():<{width}}  {rows:>9,} rows  {how:<8}  {verdict}".rstrip()
+        partitions = sum(made.partition is not None for made in events)
+        of = f"  {_counted(partitions, 'partition')}" if partitions else ""
+        yield f"  {key.to_user_string():<{width}}  {rows:>9,} rows  {how:<8}{of}  {verdict}".rstrip()
     for check in (c for c in summary.checks if not c.passed):
         yield f"  FAILED {check.check_name} of {check.asset_key.to_user_string()}: {check.description or ''}"
     passed = sum(c.passed for c in summary.checks)
-    guarded = sum("place" in m.metadata for m in published)  # where the rows of a table that others make were found
-    parts = [_counted(len(published) - guarded, "Strata model")]
+    guarded = sum("place" in events[-1].metadata for events in told.values())  # where rows that others make were found
+    parts = [_counted(len(told) - guarded, "Strata model")]
     parts += [_counted(guarded, "guarded table")] if guarded else []
     newest: dict[str, int] = {}
     for made in published:

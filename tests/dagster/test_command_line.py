@@ -104,3 +104,14 @@ def test_the_summary_tells_models_from_guarded_tables_and_names_the_newest_versi
         "1 Strata model and 1 guarded table, live as prod version 10; 1 other asset",
         "0 of 0 checks passed; 2.0 s",
     ]
+
+
+def test_the_summary_tells_a_model_with_partitions_once() -> None:
+    known = {"dagster/row_count": 90, "environment": "prod", "environment_version": 3}
+    days = [("2024-01-01", True), ("2024-01-02", False)]
+    made = [dg.AssetMaterialization("days", partition=day, metadata={**known, "reused": old}) for day, old in days]
+    assert list(lines(Summary("run", True, 2.0, tuple(made), ()))) == [
+        "  days         90 rows  computed  2 partitions",
+        "1 Strata model, live as prod version 3",
+        "0 of 0 checks passed; 2.0 s",
+    ]
