@@ -22,6 +22,7 @@ from strata_core.planning.results import ModelResult, Outcome
 from strata_core.store import Artifact
 from strata_core.store.manifest import read as manifest_read
 from strata_core.store.orphans import collect
+from tests.buckets import make_bucket
 
 from .conftest import Shop
 
@@ -414,6 +415,21 @@ def test_an_apply_of_a_partition_reads_as_many_manifests_however_many_are_live(s
     monkeypatch.setattr("strata_core.store.manifest.read", lambda *a: read.append(a[0]) or manifest_read(*a))
     assert pieces(apply(sales, "2024-01-02", "by_day", alone=True).results["by_day"]) == {"2024-01-02": "computed"}
     assert len(read) == 9
+
+
+def test_partitions_in_a_bucket(sales, monkeypatch, tmp_path) -> None:
+    url = make_bucket(monkeypatch, tmp_path / "cache") + "/strata"
+    sales.edit("strata.toml", "[engine]", f'[store]\nroot = "{url}"\n[engine]')
+    sales.apply()
+    sales.write("sales.csv", ROWS + "5,2024-01-02,a,100\n")
+    before = digests(sales, "daily")
+    apply(sales, "2024-01-02", "daily")
+    after = digests(sales, "daily")
+    assert {key for key in after if after[key] != before[key]} == {"2024-01-02"}
+    assert ids(sales) == [1, 2, 3, 5, 4]
+    alone = apply(sales, "2024-01-01..2024-01-02", "by_day", alone=True)
+    assert pieces(alone.results["by_day"]) == {"2024-01-02": "computed"}
+    assert live(sales, "by_day").verify() == ()
 
 
 def test_both_engines_make_the_same_partitions(sales, tmp_path) -> None:
