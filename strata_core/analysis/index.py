@@ -71,7 +71,7 @@ class Index:
         return frozenset(found)
 
     def references(self, symbol: Symbol) -> list[Occurrence]:
-        """Every place that names `symbol` or what must bear its name, in the order of files and text."""
+        """Every place that names `symbol` or what must bear its name, by file and number of the line."""
         return sorted((o for s in self.same(symbol) for o in self.of(s)), key=lambda o: (o.span, not o.defines))
 
     def definitions(self, symbol: Symbol) -> list[Occurrence]:

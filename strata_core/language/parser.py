@@ -7,19 +7,21 @@ in the tree as `Broken`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from itertools import chain, pairwise
+from functools import cache, cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, get_args
 
 from ..diagnostics import Diagnostic, Span, has_errors
+from ..diagnostics.placing import Place, placed
 from ..frozen import dataclass
 from . import ast
 from .build import ACTIONS
 from .due import INFIX, value_is_due
 from .lalr import Failure, parse
 from .limits import looks_special, nests_deep, within_limits
-from .pieces import Find, Parser, Part, Piece, cut, nothing, parsed
+from .numbering import Numbering, lower
+from .pieces import UNKNOWN, Known, Parser, Part, Piece, cut, parsed
 from .scanner import ERROR, Lines, Sound, Token
 from .shapes import program_of, run
 from .syntax_errors import broken, lexical_error, syntax_error
@@ -29,14 +31,22 @@ MAX_NESTING = 100
 MAX_ERRORS = 100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ParseResult:
     """The tree of all that could be read, and what is wrong with the rest; `pieces` are what parsing an edited text
-    starts from."""
+    starts from.
+
+    The tree names lines by their numbers (`numbering`), findings are where the text has them.
+    """
 
     module: ast.Module
     diagnostics: tuple[Diagnostic, ...]
     pieces: tuple[Piece, ...] = ()
+
+    @cached_property
+    def numbering(self) -> Numbering:
+        """The numbers of the lines."""
+        return Numbering((piece.line, piece.lines) for piece in self.pieces)
 
 
 def read_module(path: Path, file: str) -> ParseResult:
@@ -51,8 +61,8 @@ def read_module(path: Path, file: str) -> ParseResult:
     return parse_bytes(data, file)
 
 
-def parse_bytes(data: bytes, file: str, find: Find = nothing, before: Sequence[Piece] = ()) -> ParseResult:
-    """Parse the content of a file. E002 if it is not UTF-8. `find` and `before` as in `parse_module`."""
+def parse_bytes(data: bytes, file: str, known: Known = UNKNOWN) -> ParseResult:
+    """Parse the content of a file, of which pieces may be `known`. E002 if it is not UTF-8."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -60,25 +70,25 @@ def parse_bytes(data: bytes, file: str, find: Find = nothing, before: Sequence[P
         span = Lines(file, read).span(len(read), len(read))
         message = f"the file is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
         return _unread(file, Diagnostic("E002", message, span, fix="save the file as UTF-8"))
-    return parse_module(text, file, find, before)
+    return parse_module(text, file, known)
 
 
-def parse_module(text: str, file: str, find: Find = nothing, before: Sequence[Piece] = ()) -> ParseResult:
+def parse_module(text: str, file: str, known: Known = UNKNOWN) -> ParseResult:
     """Parse the text of one module. Spans name `file`; diagnostics come in the order of the text.
 
-    `before` are the pieces of the file before it was edited: what did not change or move since is taken over, as the
-    very same nodes. `find` finds pieces that are known from elsewhere.
+    Pieces that are `known` are taken over, as the very same nodes.
     """
     tables = load_tables()
-    pieces = tuple(cut(text, file, tables, PARSER, find, before))
+    pieces = tuple(cut(text, file, tables, PARSER, known))
     declarations: list[ast.Declaration] = []
     diagnostics: list[Diagnostic] = []
     errors = 0
-    for part in chain.from_iterable(piece.parts for piece in pieces):
+    for part, place in _placed_parts(pieces):
         if part.declaration is not None:
             declarations.append(part.declaration)
-        diagnostics += part.diagnostics
-        errors += bool(part.diagnostics) and has_errors(part.diagnostics)
+        if part.diagnostics:
+            diagnostics += placed(part.diagnostics, place)
+            errors += has_errors(part.diagnostics)
         if errors == MAX_ERRORS:
             # A file that is no Strata at all would otherwise repeat itself without end.
             break
@@ -87,8 +97,19 @@ def parse_module(text: str, file: str, find: Find = nothing, before: Sequence[Pi
     return ParseResult(ast.Module(file, tuple(declarations), span), tuple(diagnostics), pieces)
 
 
+def _placed_parts(pieces: Sequence[Piece]) -> Iterator[tuple[Part, Place]]:
+    """The parts of `pieces`, each with where the text has spans of what is wrong with it: some mark how the next piece
+    begins, whose own lines may have other numbers."""
+    line = 1
+    for piece in pieces:
+        place = partial(lower, by=line - piece.line)
+        for part in piece.parts:
+            yield part, place
+        line += piece.lines
+
+
 def parse_piece(text: str, line: int, following: str, file: str) -> Piece:
-    """The piece of that text, line and following word, as `parse_module` makes it."""
+    """The piece of that text, number of its first line and following word, as `parse_module` makes it."""
     piece = parsed(text, line, following, file, load_tables(), PARSER)
     assert piece is not None, "it was a piece before"
     return piece

@@ -1,14 +1,16 @@
 """A module cut where a declaration begins at the margin, so that an edit parses its own piece and no other.
 
-A piece is a stretch of whole lines. Its trees and findings follow from its text, its first line and the word that
-begins the next piece, and are those that the whole text has there: a bracket left open ends before a declaration at
-the margin in any case (`parser.chunks`), and a string or comment left open makes the rest of the file one piece.
+A piece is a stretch of whole lines. Its trees and findings follow from its text and the word that begins the next
+piece, and are those that the whole text has there: a bracket left open ends before a declaration at the margin in any
+case (`parser.chunks`), and a string or comment left open makes the rest of the file one piece. A piece that stands
+elsewhere after an edit is the very same, and keeps the numbers of its lines (`numbering.py`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from ..diagnostics import Diagnostic
@@ -32,11 +34,14 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some lines of a module, the first of them numbered `line`, before a declaration that begins with `following`
-    ("" at the end of the file)."""
+    """Some lines of a module before a declaration that begins with `following` ("" at the end of the file).
+
+    In spans the first of them has the number `line`; it ends `lines` lines.
+    """
 
     text: str
     line: int
+    lines: int
     following: str
     parts: tuple[Part, ...]
 
@@ -50,13 +55,30 @@ class Parser(NamedTuple):
     parse: Callable[[str, list[Token], Lines], tuple[Part, ...]]
 
 
-Find = Callable[[str, int, str], Piece | None]
-"""A piece that is known already, by its text, its line and what follows."""
+Find = Callable[[str, str], Piece | None]
+"""A piece that is known already, by its text and what follows; each is found once, for it has one place."""
 
 
-def nothing(text: str, line: int, following: str) -> Piece | None:
-    """Finds no piece."""
+def _nothing(text: str, following: str) -> Piece | None:
     return None
+
+
+class Known(NamedTuple):
+    """What is known of a text before it is parsed: the pieces that it had `before` it was edited, or those that `find`
+    finds. Lines of other pieces are numbered from `free` on."""
+
+    before: Sequence[Piece] = ()
+    find: Find = _nothing
+    free: int = 1
+
+
+UNKNOWN = Known()
+"""Of a text that is parsed for the first time nothing is known."""
+
+
+def known_before(pieces: Sequence[Piece]) -> Known:
+    """What is known of a text that had those pieces."""
+    return Known(pieces, free=1 + max((piece.line + piece.lines for piece in pieces), default=0))
 
 
 class Edited(NamedTuple):
@@ -71,7 +93,7 @@ class Edited(NamedTuple):
 
 
 def edited(text: str, before: Sequence[Piece]) -> Edited:
-    """What of `before` is still there in `text`, as it was and on its lines."""
+    """What of `before` is still there in `text`, as it was."""
     start, kept = 0, 0
     # A piece is told by its text and by how the next one begins, so that this has to be there too.
     while kept + 1 < len(before) and text.startswith(before[kept].text, start):
@@ -84,37 +106,64 @@ def edited(text: str, before: Sequence[Piece]) -> Edited:
     while last > kept + 1 and text.endswith(before[last - 1].text, start, end):
         last -= 1
         end -= len(before[last].text)
-    moved = last < len(before) and before[kept].line + text.count("\n", start, end) != before[last].line
-    if moved or text[end - 1 : end] != "\n":
+    if end and text[end - 1] != "\n":
         last, end = len(before), len(text)
     return Edited(before[:kept], before[kept:last], before[last:], start, end)
 
 
-def cut(
-    text: str, file: str, tables: Tables, parser: Parser, find: Find = nothing, before: Sequence[Piece] = ()
-) -> Iterator[Piece]:
-    """The pieces of `text`; those that `find` finds, or that were there `before`, are not parsed again."""
-    known = edited(text, before)
-    yield from known.first
-    line = known.between[0].line if known.between else 1
-    between = {(p.text, p.line, p.following): p for p in known.between}
-    for start, end, following in _stretches(text, tables, known.start):
-        if start == known.end and known.last:
-            yield from known.last
+def cut(text: str, file: str, tables: Tables, parser: Parser, known: Known = UNKNOWN) -> Iterator[Piece]:
+    """The pieces of `text`; those that are `known` are not parsed again."""
+    here = edited(text, known.before)
+    yield from here.first
+    same, gone = _apart(text, tables, here)
+    due = here.first[-1].line + here.first[-1].lines if here.first else 1
+    free = known.free
+
+    def found(part: str, following: str) -> Piece | None:
+        piece = same[part, following].pop() if same.get((part, following)) else known.find(part, following)
+        if piece is not None:
+            return piece
+        line = due if _Lines(due, part.count("\n"), not following) in gone else free
+        return parsed(part, line, following, file, tables, parser)
+
+    for start, end, following in _stretches(text, tables, here.start):
+        if start == here.end and here.last:
+            yield from here.last
             return
-        part = text[start:end]
-        piece = between.get((part, line, following)) or find(part, line, following)
+        piece = found(text[start:end], following)
         if piece is None:
-            piece = parsed(part, line, following, file, tables, parser)
-        if piece is None:
-            part, following = text[start:], ""
-            piece = between.get((part, line, following)) or find(part, line, following)
-            piece = piece or parsed(part, line, following, file, tables, parser)
+            piece = found(text[start:], "")
             assert piece is not None, "the rest of a text is closed"
         yield piece
         if not piece.following:
             return
-        line += part.count("\n")
+        due = piece.line + piece.lines
+        free = max(free, due)
+
+
+class _Lines(NamedTuple):
+    """The numbers that a piece has: how many lines it ends from which one on, and whether it is the `last`, which may
+    have one without an end."""
+
+    line: int
+    ended: int
+    last: bool
+
+
+def _apart(text: str, tables: Tables, here: Edited) -> tuple[dict[tuple[str, str], list[Piece]], set[_Lines]]:
+    """Of the pieces that were between: those that stand in the text still, by their text and what follows, and the
+    numbers that others had. What is written in the place of such a one gets its numbers."""
+    same: dict[tuple[str, str], list[Piece]] = {}
+    gone: set[_Lines] = set()
+    if here.between:
+        found = takewhile(lambda stretch: stretch[0] < here.end, _stretches(text, tables, here.start))
+        there = {(text[start:end], following) for start, end, following in found}
+        for piece in reversed(here.between):
+            if (piece.text, piece.following) in there:
+                same.setdefault((piece.text, piece.following), []).append(piece)
+            else:
+                gone.add(_Lines(piece.line, piece.lines, not piece.following))
+    return same, gone
 
 
 def _stretches(text: str, tables: Tables, start: int) -> Iterator[tuple[int, int, str]]:
@@ -138,7 +187,7 @@ def _closed(tokens: Sequence[Token], following: str, tables: Tables) -> bool:
 
 
 def parsed(text: str, line: int, following: str, file: str, tables: Tables, parser: Parser) -> Piece | None:
-    """The piece of that text; `None` where it depends on the lines that follow."""
+    """The piece of that text, its lines numbered from `line` on; `None` where it depends on the lines that follow."""
     found, lines = sound(text, tables), Lines(file, text, line)
     after = Token(tables.keywords[following], following, len(text), len(text) + len(following)) if following else None
 
@@ -153,6 +202,6 @@ def parsed(text: str, line: int, following: str, file: str, tables: Tables, pars
         kind = after.kind if after is not None else tables.kinds.index("$END")
         parts = parser.alike(text, found, kind, lines, closed)
         if parts is not None:
-            return Piece(text, line, following, parts)
+            return Piece(text, line, lines.ended, following, parts)
     tokens = closed()
-    return None if tokens is None else Piece(text, line, following, parser.parse(text, tokens, lines))
+    return None if tokens is None else Piece(text, line, lines.ended, following, parser.parse(text, tokens, lines))

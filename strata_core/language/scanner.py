@@ -49,6 +49,11 @@ class Lines:
         self.first = first
         self.starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
+    @property
+    def ended(self) -> int:
+        """How many lines the text ends."""
+        return len(self.starts) - 1
+
     def span(self, start: int, end: int) -> Span:
         """The span from offset `start` to offset `end`."""
         starts, first = self.starts, self.first

@@ -104,8 +104,7 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
         place,
         label="unexpected",
         fix=fix,
-        notes=string_note(tokens[: at + 1], lines),
-        related=related,
+        related=(*related, *_long_string(tokens[: at + 1], lines)),
         suggestions=changes,
     )
 
@@ -115,7 +114,7 @@ def lexical_error(tokens: Sequence[Token], at: int, lines: Lines) -> Diagnostic:
     token = tokens[at]
     message, label, fix = token.problem or Problem(f"unexpected `{token.text}`")
     span = lines.span(token.start, token.end)
-    return Diagnostic("E001", message, span, label=label, fix=fix, notes=string_note(tokens[:at], lines))
+    return Diagnostic("E001", message, span, label=label, fix=fix, related=_long_string(tokens[:at], lines))
 
 
 def broken(tokens: Sequence[Token], lines: Lines, tables: Tables) -> ast.Broken | None:
@@ -235,12 +234,12 @@ def _fix(
     return None, None
 
 
-def string_note(tokens: Sequence[Token], lines: Lines) -> tuple[str, ...]:
-    """Names the last string over several lines: a quote that is missing there turns what follows inside out."""
+def _long_string(tokens: Sequence[Token], lines: Lines) -> tuple[Related, ...]:
+    """The last string over several lines: a quote that is missing there turns what follows inside out."""
     for token in reversed(tokens):
         if token.text.startswith('"') and "\n" in token.text:
-            line = lines.span(token.start, token.start).line
-            return (f"a string that begins on line {line} goes over several lines; is a quote missing there?",)
+            quote = lines.span(token.start, token.start + 1)
+            return (Related(quote, "this string goes over several lines; is a quote missing here?"),)
     return ()
 
 

@@ -62,7 +62,7 @@ def prepare_rename(state: State, path: str, position: lsp.Position) -> lsp.Prepa
         one = nameable(here[0], state.index)
     except RenameRefusedError as error:
         raise RefusedError(str(error)) from None
-    return lsp.PrepareRenamePlaceholder(state.range(one.span), one.symbol.name)
+    return lsp.PrepareRenamePlaceholder(state.range(state.standing(one.span)), one.symbol.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def rename(state: State, path: str, position: lsp.Position, name: str) -> Rename
         raise RefusedError("there is no name here")
     try:
         symbol = nameable(here[0], state.index).symbol
-        renaming = renaming_of(symbol, name, state.index, lambda file: state.text(file).program)
+        renaming = renaming_of(symbol, name, state.standing_index, lambda file: state.text(file).program)
     except RenameRefusedError as error:
         raise RefusedError(str(error)) from None
     edits = {state.uri_of(file): _text_edits(those, state) for file, those in renaming.edits.items()}
@@ -165,13 +165,14 @@ def _contracts(path: str, range_: lsp.Range, state: State) -> Iterator[Action]:
     if not isinstance(model, ast.Model) or model.contract is not None:
         return
     compiled = state.revision.compiled.models.get(model.name.text)
-    if compiled is None or state.text(path).place(range_.start)[0] != model.name.span.line:
+    name = state.standing(model.name.span)
+    if compiled is None or state.text(path).place(range_.start)[0] != name.line:
         return
     promise = contract_of(compiled, frozenset(state.known.contracts))
     edits = [
-        Edit(model.span.start, f"{promise.text}\n"),
-        Edit(model.name.span.end, f" -> contract {spelled(promise.name)}"),
+        Edit(state.standing(model.span).start, f"{promise.text}\n"),
+        Edit(name.end, f" -> contract {spelled(promise.name)}"),
     ]
-    found = tuple(d for d in state.revision.diagnostics if d.code == "W001" and d.span == model.name.span)
+    found = tuple(d for d in state.revision.diagnostics if d.code == "W001" and d.span == name)
     title = f"promise its columns in a contract `{promise.name}`"
     yield Action(title, lsp.CodeActionKind.RefactorRewrite, {state.uri_of(path): _text_edits(edits, state)}, found)

@@ -18,9 +18,13 @@ def inlay_hints(state: State, path: str, range_: lsp.Range) -> list[lsp.InlayHin
     named = {o.span for o in state.index.in_file(path) if o.defines and o.symbol.kind is Kind.COLUMN}
     found: list[lsp.InlayHint] = []
     for model in state.index.declarations.get(path, ()):
-        if not isinstance(model, ast.Model) or model.span.line > last or model.span.end_line < first:
+        if not isinstance(model, ast.Model):
+            continue
+        whole = state.standing(model.span)
+        if whole.line > last or whole.end_line < first:
             continue
         for span, fact in sorted(facts_of(model, state.known).items()):
-            if span in named and first <= span.line <= last and isinstance(fact, Column):
-                found.append(lsp.InlayHint(state.range(span).end, f": {fact.inferred}", lsp.InlayHintKind.Type))
+            place = state.standing(span)
+            if span in named and first <= place.line <= last and isinstance(fact, Column):
+                found.append(lsp.InlayHint(state.range(place).end, f": {fact.inferred}", lsp.InlayHintKind.Type))
     return found

@@ -26,7 +26,7 @@ def hover(state: State, path: str, position: lsp.Position) -> lsp.Hover | None:
     shown = describe(one.symbol, state.facts, fact_of(one, path, position, state))
     if shown is None:
         return None
-    return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, shown), state.range(one.span))
+    return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, shown), state.range(state.standing(one.span)))
 
 
 def fact_of(one: Occurrence, path: str, position: lsp.Position, state: State) -> Column | Inferred | None:

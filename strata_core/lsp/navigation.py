@@ -64,8 +64,8 @@ def highlights(state: State, path: str, position: lsp.Position) -> list[lsp.Docu
     for one in _named(state, path, position):
         if one.span.file == path:
             kind = lsp.DocumentHighlightKind.Write if one.defines else lsp.DocumentHighlightKind.Read
-            found.setdefault(one.span, kind)
-    return [lsp.DocumentHighlight(state.range(span), kind) for span, kind in found.items()]
+            found.setdefault(state.standing(one.span), kind)
+    return [lsp.DocumentHighlight(state.range(span), kind) for span, kind in sorted(found.items())]
 
 
 def _named(state: State, path: str, position: lsp.Position) -> list[Occurrence]:
@@ -74,5 +74,5 @@ def _named(state: State, path: str, position: lsp.Position) -> list[Occurrence]:
 
 
 def _locations(places: Iterable[Occurrence], state: State) -> list[lsp.Location]:
-    spans = dict.fromkeys(one.span for one in places)
-    return [state.location(span) for span in spans]
+    spans = {state.standing(one.span) for one in places}
+    return [state.location(span) for span in sorted(spans)]

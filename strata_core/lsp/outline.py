@@ -72,9 +72,8 @@ def _symbol(
     state: State,
     children: list[lsp.DocumentSymbol] | None = None,
 ) -> lsp.DocumentSymbol:
-    return lsp.DocumentSymbol(
-        name.text, kind, state.range(whole), state.range(name.span), detail=detail, children=children or None
-    )
+    ranges = (state.range(state.standing(span)) for span in (whole, name.span))
+    return lsp.DocumentSymbol(name.text, kind, *ranges, detail=detail, children=children or None)
 
 
 def _columns(declaration: ast.Declaration, state: State) -> Iterator[tuple[ast.Name, Span]]:
@@ -107,11 +106,14 @@ def workspace_symbols(states: Iterable[State], query: str) -> list[lsp.Workspace
                     continue
                 name, kind, _ = head
                 if wanted.search(name.text):
-                    found.append(lsp.WorkspaceSymbol(state.location(name.span), name.text, kind))
+                    found.append(lsp.WorkspaceSymbol(state.location(state.standing(name.span)), name.text, kind))
                 if query:
                     found += [
                         lsp.WorkspaceSymbol(
-                            state.location(one.span), one.text, lsp.SymbolKind.Field, container_name=name.text
+                            state.location(state.standing(one.span)),
+                            one.text,
+                            lsp.SymbolKind.Field,
+                            container_name=name.text,
                         )
                         for one, _ in _columns(declaration, state)
                         if wanted.search(one.text)

@@ -17,7 +17,7 @@ from ..analysis.symbols import Occurrence
 from ..diagnostics import Span
 from ..language import ast
 from ..language.parser import ParseResult
-from ..language.recovery import recovered
+from ..language.recovery import recover_module, recovered
 from ..planning.revisions import Revision
 from .text import Text
 
@@ -25,7 +25,11 @@ from .text import Text
 @dataclass(frozen=True)
 class State:
     """A revision with the texts that it was made from. `before` is the index of an earlier state; paths are those of
-    `Project.files`, and `uri_of` says what the editor calls them."""
+    `Project.files`, and `uri_of` says what the editor calls them.
+
+    Trees, the index and what is compiled name lines by their numbers (`language/numbering.py`): `place` gives the
+    number that a position has, `standing` where the text has a span of theirs. Findings are where the text has them.
+    """
 
     revision: Revision
     texts: Mapping[str, Text]
@@ -88,13 +92,33 @@ class State:
         """The text of a file; an empty one where there is none."""
         return self.texts.get(path) or Text("")
 
+    @cached_property
+    def standing_index(self) -> Index:
+        """The names of the project where the texts have them: what edits of the texts are made from."""
+        plain = {path for path, module in self.revision.modules.items() if module.numbering.is_plain}
+        modules = tuple(m if m.path in plain else self._reread(m.path) for m in self.modules)
+        return self.index if len(plain) == len(modules) else build_index(modules, self.index)
+
+    def _reread(self, path: str) -> ast.Module:
+        return recover_module(self.text(path).program, path)
+
+    def place(self, path: str, position: Position) -> tuple[int, int]:
+        """The line, by its number, and the column of a position."""
+        line, column = self.text(path).place(position)
+        parsed = self.revision.modules.get(path)
+        return (line if parsed is None else parsed.numbering.number(line)), column
+
+    def standing(self, span: Span) -> Span:
+        """Where the text has `span`."""
+        return self.revision.placed(span)
+
     def at(self, path: str, position: Position) -> list[Occurrence]:
         """The names at a position."""
-        return self.index.at(path, *self.text(path).place(position))
+        return self.index.at(path, *self.place(path, position))
 
     def declaration_at(self, path: str, position: Position) -> ast.Declaration | None:
         """The declaration around a position; within a template, the first model that is made of it."""
-        place = self.text(path).place(position)
+        place = self.place(path, position)
         model = self.index.generated_at(path, *place)
         if model is not None:
             return model
@@ -105,11 +129,11 @@ class State:
         return None
 
     def range(self, span: Span) -> Range:
-        """`span` as a range of its file."""
+        """`span`, where the text has it, as a range of its file."""
         return self.text(span.file).range(span)
 
     def location(self, span: Span) -> Location:
-        """`span` as a place in its file."""
+        """`span`, where the text has it, as a place in its file."""
         return Location(self.uri_of(span.file), self.range(span))
 
 

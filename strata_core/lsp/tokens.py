@@ -17,9 +17,10 @@ def semantic_tokens(state: State, path: str, part: lsp.Range | None = None) -> l
     first, last = (text.place(part.start)[0], text.place(part.end)[0]) if part is not None else (0, math.inf)
     placed: dict[tuple[int, int], tuple[int, int, int]] = {}
     for one in state.index.in_file(path):
-        if not first <= one.span.line <= last:
+        span = state.standing(one.span)
+        if not first <= span.line <= last:
             continue
-        range_ = state.range(one.span)
+        range_ = state.range(span)
         if range_.start.line != range_.end.line:
             continue
         length = range_.end.character - range_.start.character

@@ -42,4 +42,4 @@ def _found(project: Project) -> Findings:
     # collector, which a process that lives on has.
     ring: list[object] = [revision]
     ring.append(ring)
-    return Findings(compiled.diagnostics, len(compiled.models) + len(compiled.broken))
+    return Findings(revision.diagnostics, len(compiled.models) + len(compiled.broken))

@@ -133,9 +133,10 @@ def _compiled(before: Project, after: Project) -> tuple[CompiledProject, Compile
     texts = {file.path: file.content for file in after.files}
     gone = dict.fromkeys(file.path for file in before.files if file.path not in texts)
     second = revised(first, {**texts, **gone})
-    for project, revision in ((before, first), (after, second)):
-        keep_compilation(project, revision.compiled)
-    return first.compiled, second.compiled
+    old, new = first.standing(), second.standing()
+    keep_compilation(before, old)
+    keep_compilation(after, new)
+    return old, new
 
 
 def _side(compiled: CompiledProject) -> Side:

@@ -1,7 +1,8 @@
 """A project in memory while its files change: an editor's, or a code location's that is loaded again and again.
 
 A `Revision` is the project as it stands, compiled. `revised` gives the next one; its cost is that of what the edit
-reaches. Every revision equals what `compile_` makes of the same text; it is never written to disk.
+reaches, wherever in its file. Every revision, placed, equals what `compile_` makes of the same text; it is never
+written to disk.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from pathlib import PurePosixPath
 from ..analysis.compiled import CompiledProject
 from ..analysis.memory import Memory
 from ..analysis.project import recompile
-from ..diagnostics import Diagnostic, in_order
+from ..diagnostics import Diagnostic, Span, in_order
+from ..diagnostics.placing import placed
 from ..frozen import dataclass, replace
 from ..language.parser import ParseResult, parse_bytes
+from ..language.pieces import known_before
+from ..relation.expressions import Expr
+from ..relation.nodes import Relation
 from .cache import uncollected
 from .lints import ruled
 from .project import Project, SourceText
@@ -25,17 +30,29 @@ NOTHING_KNOWN = Memory()
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One state of a project. `modules` are its parsed files by path, `memory` is what the next compilation spares."""
+    """One state of a project. `modules` are its parsed files by path, `memory` is what the next compilation spares,
+    `diagnostics` are all findings in order, as `strata check` gives them.
+
+    `compiled` and `memory` name lines by their numbers (`language/numbering.py`), findings are where the text has them.
+    """
 
     project: Project
     modules: Mapping[str, ParseResult]
     compiled: CompiledProject
     memory: Memory
+    diagnostics: tuple[Diagnostic, ...]
 
-    @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """All findings, in order, as `strata check` gives them."""
-        return self.compiled.diagnostics
+    def placed(self, span: Span) -> Span:
+        """Where the text has `span`."""
+        module = self.modules.get(span.file)
+        return module.numbering.placed(span) if module is not None else span
+
+    def standing(self) -> CompiledProject:
+        """What is compiled, all of it where the text has it: as `compile_` gives it."""
+        compiled = replace(self.compiled, diagnostics=self.diagnostics)
+        if all(module.numbering.is_plain for module in self.modules.values()):
+            return compiled
+        return placed(compiled, self.placed, leaves=(Relation, Expr, Diagnostic))
 
 
 def first_revision(project: Project) -> Revision:
@@ -63,7 +80,7 @@ def revised(before: Revision, edits: Mapping[str, bytes | None]) -> Revision:
         if id(file) in unchanged:
             return modules[file.path]
         old = modules.get(file.path)
-        return parse_bytes(file.content, file.path, before=old.pieces if old else ())
+        return parse_bytes(file.content, file.path, known_before(old.pieces if old else ()))
 
     with uncollected():
         return compiled_from(project, {file.path: parsed(file) for file in project.files}, before.memory)
@@ -89,10 +106,10 @@ def _place(roots: Sequence[str], path: str) -> tuple[int, PurePosixPath]:
 def compiled_from(project: Project, modules: Mapping[str, ParseResult], memory: Memory = NOTHING_KNOWN) -> Revision:
     """The revision of `project` whose files are parsed as `modules`, with what an earlier one left."""
     compiled, memory = recompile([result.module for result in modules.values()], memory)
+    revision = Revision(project, modules, compiled, memory, ())
     problems = [diagnostic for result in modules.values() for diagnostic in result.diagnostics]
-    found = in_order((*problems, *compiled.diagnostics))
-    compiled = replace(compiled, diagnostics=ruled(found, project.files, project.config.lint))
-    return Revision(project, modules, compiled, memory)
+    found = in_order((*problems, *placed(compiled.diagnostics, revision.placed)))
+    return replace(revision, diagnostics=ruled(found, project.files, project.config.lint))
 
 
 def _by_file(diagnostics: tuple[Diagnostic, ...]) -> dict[str, tuple[Diagnostic, ...]]:

@@ -26,8 +26,8 @@ from ..analysis.tests import Tests
 from ..contract.model import TableContract
 from ..diagnostics import Diagnostic, Span
 from ..language import ast
-from ..language.parser import ParseResult, parse_bytes, parse_piece
-from ..language.pieces import Part, Piece
+from ..language.parser import parse_bytes, parse_piece
+from ..language.pieces import UNKNOWN, Known, Part, Piece, known_before
 from ..relation.build import scan
 from ..relation.nodes import Scan
 from ..relation.schema import Column
@@ -74,15 +74,16 @@ def _trail_of(revision: Revision, start: _Trail) -> bytes:
     whose |= {id(kept.declaration) for kept in memory.contracts.values()}
     whose |= {id(kept.declaration) for kept in memory.sources.values()}
     tests = {id(kept.declaration): number for number, kept in enumerate(memory.tests)}
-    pieces = {
-        (path, start.digests.get(id(piece)) or _digest(piece.text), piece.line, piece.following): declared
-        for path, result in revision.modules.items()
-        for piece in result.pieces
-        if (declared := _declared(piece, whose, tests)) is not None
-    }
+    pieces: dict[str, dict[tuple[bytes, str], list[Any]]] = {path: {} for path in revision.modules}
+    for path, result in revision.modules.items():
+        for piece in result.pieces:
+            if (declared := _declared(piece, whose, tests)) is not None:
+                digest = start.digests.get(id(piece)) or _digest(piece.text)
+                pieces[path].setdefault((digest, piece.following), []).append((piece.line, declared))
     return marshal.dumps(
         {
             "pieces": pieces,
+            "free": {path: known_before(result.pieces).free for path, result in revision.modules.items()},
             "domains": pickle.dumps(dict(memory.domains)),
             "externs": pickle.dumps(dict(memory.externs)),
             "contracts": {n: (k.notes, _told(k.result[1])) for n, k in memory.contracts.items()},
@@ -207,21 +208,25 @@ class _Trail:
 
     def follow(self, project: Project) -> Revision:
         """The revision of `project`."""
-        modules: dict[str, ParseResult] = {
-            file.path: parse_bytes(file.content, file.path, partial(self.find, file.path)) for file in project.files
-        }
+        modules = {file.path: parse_bytes(file.content, file.path, self.known(file.path)) for file in project.files}
         self.given = self.memory()
         return compiled_from(project, modules, self.given)
 
-    def find(self, path: str, text: str, line: int, following: str) -> Piece | None:
-        """The piece with its declarations left as text, if the trail has it."""
+    def known(self, path: str) -> Known:
+        """What the trail has of a file."""
         if self.kept is None:
-            return None
+            return UNKNOWN
+        pieces, free = self.kept["pieces"].get(path, {}), self.kept["free"].get(path, 1)
+        return Known(find=partial(self.find, path, pieces), free=free)
+
+    def find(self, path: str, pieces: dict[tuple[bytes, str], list[Any]], text: str, following: str) -> Piece | None:
+        """The piece with its declarations left as text, if the trail has it among those of the file."""
         digest = _digest(text)
-        declared = self.kept["pieces"].get((path, digest, line, following))
-        if declared is None:
+        same = pieces.get((digest, following))
+        if not same:
             self.unknown += 1
             return None
+        line, declared = same.pop(0)
         unread = _Unread((text, line, following, path))
         parts = []
         for place, (kind, name, name_place, own_place, number) in enumerate(declared):
@@ -233,7 +238,7 @@ class _Trail:
             elif number >= 0:
                 self.stubs[kind, name] = stub
             parts.append(Part(stub, ()))
-        piece = Piece(text, line, following, tuple(parts))
+        piece = Piece(text, line, text.count("\n"), following, tuple(parts))
         self.digests[id(piece)] = digest
         return piece
 

@@ -6,7 +6,10 @@ from random import Random
 
 from strata_core.analysis.memory import Memory
 from strata_core.analysis.project import compile_project, recompile
+from strata_core.diagnostics import in_order
+from strata_core.diagnostics.placing import placed
 from strata_core.language.parser import ParseResult, parse_module
+from strata_core.language.pieces import known_before
 
 TEXT = """source t(csv: "t.csv") { columns: { id: int64 nonnull, country: string } }
 contract C { id: int64 nonnull, country: string }
@@ -50,7 +53,7 @@ EDITS = [
 
 
 def parsed(text: str, before: ParseResult | None = None) -> ParseResult:
-    return parse_module(text, "m.strata", before=before.pieces) if before else parse_module(text, "m.strata")
+    return parse_module(text, "m.strata", known_before(before.pieces)) if before else parse_module(text, "m.strata")
 
 
 def test_law_an_edited_project_is_what_it_is_from_scratch() -> None:
@@ -61,12 +64,14 @@ def test_law_an_edited_project_is_what_it_is_from_scratch() -> None:
         text = text.replace(before, after) if before in text else text.replace(after, before)
         text = TEXT if random.random() < 0.2 else text
         result, fresh = parsed(text, result), parsed(text)
-        assert (result.module, result.diagnostics) == (fresh.module, fresh.diagnostics), text
+        standing = result.numbering.placed
+        assert placed(result.module.declarations, standing) == fresh.module.declarations, text
+        assert result.diagnostics == fresh.diagnostics, text
         kept, memory = recompile([result.module], memory)
         scratch = compile_project([fresh.module])
-        assert kept.diagnostics == scratch.diagnostics, text
+        assert in_order(placed(kept.diagnostics, standing)) == scratch.diagnostics, text
         assert {n: m.relation for n, m in kept.models.items()} == {n: m.relation for n, m in scratch.models.items()}
-        assert (kept.pipelines, kept.broken) == (scratch.pipelines, scratch.broken)
+        assert (placed(kept.pipelines, standing), kept.broken) == (scratch.pipelines, scratch.broken)
 
 
 def test_an_edit_keeps_the_generated_models_that_it_does_not_reach() -> None:

@@ -134,7 +134,9 @@ def test_a_missing_brace_points_at_the_open_one():
 
 def test_a_string_over_several_lines_is_named_as_the_likely_cause():
     (error,) = parse_module('model a {\n  owner: "x\n  label: "y"\n}', "f").diagnostics
-    assert error.notes == ("a string that begins on line 2 goes over several lines; is a quote missing there?",)
+    assert [(str(r.span), r.message) for r in error.related] == [
+        ("f:2:10", "this string goes over several lines; is a quote missing here?")
+    ]
 
 
 def test_stray_text_is_one_error():

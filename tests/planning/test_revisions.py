@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strata_core.language.parser import parse_piece
+from strata_core.diagnostics.placing import placed
+from strata_core.language.parser import ParseResult, parse_piece
 from strata_core.planning.config import ProjectConfig
 from strata_core.planning.fingerprints import fingerprints
 from strata_core.planning.project import Project, SourceText, compile_, read_project
@@ -74,6 +76,9 @@ OTHERS = (
     "import sub.c",
     "import b",
     "// a comment",
+    "// größer als 🦆\r",
+    "\n\n",
+    'model größte { owner: "🦆 größer" from orders select { id, größe = amont } }\r',
     "/* a comment that has no end",
     "",
     "}",
@@ -82,6 +87,11 @@ LINES = st.sampled_from((*SOURCES, *DOMAINS, *CONTRACTS, *PAID, *OTHERS))
 EDIT = st.tuples(
     st.sampled_from(FILES), st.sampled_from(["insert", "replace", "remove", "drop file"]), st.integers(0, 9), LINES
 )
+
+
+def trees(parsed: ParseResult) -> tuple[Any, ...]:
+    """The trees of a module, where the text has them."""
+    return placed(parsed.module.declarations, parsed.numbering.placed), parsed.module.span
 
 
 def edited(lines: list[str] | None, what: str, at: int, line: str) -> list[str] | None:
@@ -112,10 +122,10 @@ def test_after_any_edits_a_revision_is_what_compiling_afresh_gives(edits):
             project_of({path: "\n".join(lines) for path, lines in texts.items() if lines is not None})
         )
         assert revision.project == afresh.project
-        assert [result.module for result in revision.modules.values()] == [
-            result.module for result in afresh.modules.values()
+        assert [trees(result) for result in revision.modules.values()] == [
+            trees(result) for result in afresh.modules.values()
         ]
-        assert revision.compiled == afresh.compiled
+        assert revision.standing() == afresh.standing()
         assert revision.diagnostics == afresh.diagnostics
         assert list(revision.compiled.models) == list(afresh.compiled.models)
         assert fingerprints(revision.compiled) == fingerprints(afresh.compiled)
@@ -221,8 +231,11 @@ def computed(before: Revision, after: Revision) -> list[str]:
         ("from second select { id }", "from second select { id, amount }", ["third"]),
         ("amount: float64 }", "amount: float64 } ", ["first", "beside"]),
         ("model beside {", "model aside {", ["aside"]),
-        # What moved is compiled again, since its findings say where it stands; so is what ends with the new line.
-        ("model second {", "\nmodel second {", ["first", "second", "third", "beside"]),
+        # A line belongs to what stands above it; what it moves is as it was.
+        ("model second {", "\nmodel second {", ["first"]),
+        ("source orders", "// größer als\r\n\n\nsource orders", []),
+        ("model second {", "model fifth { from orders }\nmodel second {", ["fifth"]),
+        ("model third { from second select { id } }\n", "", []),
     ],
 )
 def test_an_edit_reaches_those_who_see_it_and_no_others(old, new, reached):
@@ -264,4 +277,4 @@ def test_new_files_stand_where_reading_the_project_puts_them(tmp_path):
     (tmp_path / "z" / "a.strata").write_text("model m { from s }")
     after = revised(before, {"z/a.strata": b"model m { from s }"})
     assert after.project == read_project(tmp_path)
-    assert after.compiled == compile_(read_project(tmp_path))
+    assert after.standing() == compile_(read_project(tmp_path))
