@@ -326,7 +326,7 @@ def _pending_kind(kind: Any) -> type[Any]:
         _, make = _MADE_BY.pop(id(self))
         whole = make()
         object.__setattr__(self, "__class__", kind)
-        for one in kind.__dataclass_fields__:
+        for one in kind.__match_args__:
             object.__setattr__(self, one, getattr(whole, one))
         return self
 

@@ -73,10 +73,12 @@ def test_what_is_not_plain_is_read_as_any_other_command_line(folder):
         assert not is_plain_check(arguments)
 
 
-def test_click_is_not_loaded_for_a_plain_check(folder):
+def test_neither_click_nor_reflection_is_loaded_for_a_plain_check_cold_or_after_an_edit(folder):
     probe = (
         "import sys\nsys.argv = ['strata', 'check', 'models/sound.strata']\nfrom strata_core.cli.main import main\n"
         "try: main()\nfinally: print([m for m in ('click', 'inspect', 'dataclasses', 'lark') if m in sys.modules])"
     )
-    ran = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
-    assert (ran.returncode, ran.stdout) == (0, "[]\n")
+    for text in (SOUND, SOUND.replace("from s", "from s\n  filter a > 1")):
+        (folder / "models" / "sound.strata").write_text(text)
+        ran = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
+        assert (ran.returncode, ran.stdout) == (0, "[]\n")
