@@ -72,8 +72,8 @@ def _symbol(
     state: State,
     children: list[lsp.DocumentSymbol] | None = None,
 ) -> lsp.DocumentSymbol:
-    ranges = (state.range(state.standing(span)) for span in (whole, name.span))
-    return lsp.DocumentSymbol(name.text, kind, *ranges, detail=detail, children=children or None)
+    range_, selected = (state.range(state.standing(span)) for span in (whole, name.span))
+    return lsp.DocumentSymbol(name.text, kind, range_, selected, detail=detail, children=children or None)
 
 
 def _columns(declaration: ast.Declaration, state: State) -> Iterator[tuple[ast.Name, Span]]:
