@@ -15,7 +15,8 @@ from ..diagnostics import Diagnostic, Report, Severity, Span
 from ..diagnostics.diagnostic import Suggestion, wrapping
 from ..frozen import dataclass, field, replace
 from ..language import ast
-from ..relation.expressions import Call, Expr, Literal, call, cast, extern_call, literal
+from ..language.chains import last_apart
+from ..relation.expressions import Call, Chain, Expr, Link, Literal, call, cast, extern_call, link, literal
 from ..relation.extern import Extern
 from ..types import Array, Bool, Decimal, Float64, Money, Unknown
 from ..types.functions import CATALOG, Function, Kind, SignatureError
@@ -80,6 +81,8 @@ def expression(node: ast.Expr, context: Context) -> Expr | None:
             return context.resolve(node)
         case ast.Binary():
             return _apply(BINARY[node.op], (node.left, node.right), node.span, context)
+        case ast.Chain():
+            return _chain(node, context)
         case ast.Unary():
             return _apply(UNARY[node.op], (node.operand,), node.span, context)
         case ast.Like():
@@ -181,19 +184,44 @@ def resolved(
     try:
         return make()
     except SignatureError as error:
-        at_fault = error.argument is not None and error.argument < len(nodes)
-        place = nodes[error.argument or 0].span if at_fault else span
-        changes = _cast_of(error, nodes)
-        context.report(Diagnostic(error.code, error.message, place, fix=error.fix or fix, suggestions=changes))
+        context.report(_misfit(error, span, [n.span for n in nodes], fix))
         return None
 
 
-def _cast_of(error: SignatureError, nodes: Sequence[ast.Expr]) -> tuple[Suggestion, ...]:
+def _misfit(error: SignatureError, span: Span, operands: Sequence[Span], fix: str | None = None) -> Diagnostic:
+    """The diagnostic of an error in a call that stands at `span`, its arguments at `operands`."""
+    at_fault = error.argument is not None and error.argument < len(operands)
+    place = operands[error.argument or 0] if at_fault else span
+    return Diagnostic(error.code, error.message, place, fix=error.fix or fix, suggestions=_cast_of(error, operands))
+
+
+def _cast_of(error: SignatureError, operands: Sequence[Span]) -> tuple[Suggestion, ...]:
     """The cast of an operand that mends the call."""
-    if error.cast is None or error.cast[0] >= len(nodes):
+    if error.cast is None or error.cast[0] >= len(operands):
         return ()
     position, type_ = error.cast
-    return (wrapping(f"cast it to {type_}", nodes[position].span, "cast(", f', "{type_}")'),)
+    return (wrapping(f"cast it to {type_}", operands[position], "cast(", f', "{type_}")'),)
+
+
+def _chain(node: ast.Chain, context: Context) -> Expr | None:
+    """A long chain of arithmetic, link by link: the same readings and findings as of nested calls."""
+    first = expression(node.first, context)
+    operands = [expression(one.operand, context) for one in node.links]
+    if first is None:
+        return None
+    links: list[Link] = []
+    before, place = first.inferred, node.first.span
+    for written, operand in zip(node.links, operands, strict=True):
+        if operand is None:
+            return None
+        value = _digits(written.operand, operand) if isinstance(before.type, Decimal) else operand
+        try:
+            links.append(link(before, BINARY[written.op], value))
+        except SignatureError as error:
+            context.report(_misfit(error, written.span, [place, written.operand.span]))
+            return None
+        before, place = links[-1].inferred, written.span
+    return Chain(first, tuple(links))
 
 
 def exact(nodes: Sequence[ast.Expr], values: Sequence[Expr]) -> Sequence[Expr]:
@@ -226,6 +254,9 @@ def _call(node: ast.Call, context: Context) -> Expr | None:
         ):
             if context.match is None or context.match(product) is None:
                 return _rounded_product(node, product, context)
+        case ast.Call(function=ast.Name(text="round"), arguments=(ast.Chain() as chain, _, _), keywords=()):
+            if chain.links[-1].op in MONEY_SCALING and (context.match is None or context.match(chain) is None):
+                return _rounded_product(node, last_apart(chain), context)
         case _:
             pass
     if (extern := context.externs.get(node.function.text)) is not None:

@@ -9,7 +9,7 @@ from ..diagnostics import Report, Span
 from ..frozen import dataclass, field, replace
 from ..language import ast
 from ..relation.build import project, ref
-from ..relation.expressions import Call, Cast, ColumnRef, Expr, ExternCall, Literal, SortKey, columns_read
+from ..relation.expressions import Call, Cast, Chain, ColumnRef, Expr, ExternCall, Literal, SortKey, columns_read
 from ..relation.extern import Extern
 from ..relation.nodes import Item, Relation
 from .compiled import JoinExpectation
@@ -78,6 +78,9 @@ def renamed(expr: Expr, names: Mapping[str, str]) -> Expr:
             return replace(expr, args=tuple(renamed(a, names) for a in expr.args))
         case ExternCall():
             return replace(expr, args=tuple(renamed(a, names) for a in expr.args))
+        case Chain():
+            links = tuple(replace(one, operand=renamed(one.operand, names)) for one in expr.links)
+            return Chain(renamed(expr.first, names), links)
         case Cast():
             return replace(expr, operand=renamed(expr.operand, names))
         case Literal():

@@ -120,6 +120,9 @@ def _counted(node: ast.Expr, rows: Rows) -> ast.Expr:
             return ast.Call(ast.Name("count", node.span), (), (), node.span)
         case ast.Binary():
             return replace(node, left=_counted(node.left, rows), right=_counted(node.right, rows))
+        case ast.Chain():
+            links = tuple(replace(link, operand=_counted(link.operand, rows)) for link in node.links)
+            return replace(node, first=_counted(node.first, rows), links=links)
         case ast.Unary():
             return replace(node, operand=_counted(node.operand, rows))
         case ast.In():

@@ -21,6 +21,8 @@ def operands(node: ast.Expr) -> tuple[ast.Expr, ...]:
             return ()
         case ast.Binary():
             return (node.left, node.right)
+        case ast.Chain():
+            return (node.first, *(link.operand for link in node.links))
         case ast.Unary() | ast.IsNone():
             return (node.operand,)
         case ast.In():

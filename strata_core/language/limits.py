@@ -10,7 +10,7 @@ from typing import Any
 from ..diagnostics import Diagnostic
 from . import ast
 from .ast.parts import children
-from .chains import LONGEST_SPINE, balanced, long_chain
+from .chains import LONGEST_SPINE, flattened, long_chain
 from .literals import INT_MAX, int_range
 from .tables import Tables
 
@@ -39,7 +39,7 @@ def _deepening(tables: Tables) -> frozenset[int]:
 
 
 def within_limits(declaration: ast.Declaration, max_depth: int) -> tuple[ast.Declaration, list[Diagnostic]]:
-    """`declaration`, its long chains as balanced trees, and what is wrong: E001 where the tree is deeper than
+    """`declaration`, its long chains as shallow trees, and what is wrong: E001 where the tree is deeper than
     `max_depth`, E003 for the literal 2⁶³ without a minus, E043 for interpolation outside a compile-time function.
 
     Walks with a list of its own, so that it holds whatever the depth.
@@ -59,9 +59,10 @@ def within_limits(declaration: ast.Declaration, max_depth: int) -> tuple[ast.Dec
         if depth > max_depth:
             message = f"the expression is nested more than {max_depth} deep"
             return declaration, [Diagnostic("E001", message, node.span, fix="give parts of it names with `let`")]
-        if (operands := long_chain(node)) is not None:
+        if (spine := long_chain(node)) is not None:
             chains = True
-            pending += [(operand, depth + len(operands).bit_length()) for operand in operands]
+            below = depth + spine.depth
+            pending += [(operand, below) for operand in spine.operands]
             continue
         pending += [(child, depth + 1) for child in children(node)]
-    return balanced(declaration) if chains else declaration, found
+    return flattened(declaration) if chains else declaration, found

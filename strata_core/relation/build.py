@@ -21,6 +21,7 @@ from .expressions import (
     Literal,
     SortKey,
     WindowCall,
+    children,
     columns_read,
     conjuncts,
 )
@@ -364,10 +365,8 @@ def _conditional_edges(exprs: Iterable[Expr], schema: Schema) -> frozenset[RowEd
             case Call(function="case" | "if", args=args):
                 conditions.extend(args[i] for i in range(0, len(args) - len(args) % 2, 2))
                 stack.extend(args)
-            case Call(args=args):
-                stack.extend(args)
-            case _:
-                pass
+            case expr:
+                stack.extend(children(expr))
     return edges_of(conditions, schema, Role.CONDITIONAL)
 
 

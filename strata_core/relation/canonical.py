@@ -32,11 +32,14 @@ from .build import (
     window_rows,
 )
 from .expressions import (
+    BEFORE,
     Call,
     Cast,
+    Chain,
     ColumnRef,
     Expr,
     ExternCall,
+    Link,
     Literal,
     aggregate,
     argument,
@@ -375,6 +378,16 @@ def _substituted(expr: Expr, values: Mapping[str, Expr], schema: Schema) -> Expr
         case Call():
             args = tuple(_substituted(a, values, schema) for a in expr.args)
             return replace(expr, args=args, inferred=_inferred(expr, args))
+        case Chain():
+            first = _substituted(expr.first, values, schema)
+            links: list[Link] = []
+            before = first.inferred
+            for one in expr.links:
+                moved = replace(one, operand=_substituted(one.operand, values, schema))
+                call = moved.after(ColumnRef(BEFORE, before))
+                before = _inferred(call, call.args)
+                links.append(replace(moved, inferred=before))
+            return Chain(first, tuple(links))
 
 
 def _inferred(node: Call, args: Sequence[Expr]) -> Inferred:

@@ -86,7 +86,41 @@ class ExternCall:
     inferred: Inferred
 
 
-Expr = ColumnRef | Literal | Call | Cast | ExternCall
+BEFORE = ""
+"""What no column is called: stands for what came before a link, where its call is looked at alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One step of a `Chain`: `function` of what came before, cast to `left`, and of `operand`."""
+
+    function: str
+    left: ValueType
+    operand: Expr
+    inferred: Inferred
+
+    def after(self, before: Expr) -> Call:
+        """The call that the step is, of a value that stands for what came before."""
+        return Call(self.function, (coerce(before, self.left), self.operand), self.inferred)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """`first` and then link after link, as nested calls of the same meaning would be: for thousands of operands.
+
+    There is at least one link; the value is that of the last one.
+    """
+
+    first: Expr
+    links: tuple[Link, ...]
+
+    @property
+    def inferred(self) -> Inferred:
+        """What is proven of the value."""
+        return self.links[-1].inferred
+
+
+Expr = ColumnRef | Literal | Call | Chain | Cast | ExternCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +197,13 @@ def call(function: str, *args: Expr) -> Call:
     return Call(function, _coerced(args, resolution), resolution.result)
 
 
+def link(before: Inferred, function: str, operand: Expr) -> Link:
+    """A step of a chain after a value that is no literal; raises `SignatureError` where no reading exists."""
+    resolution = CATALOG[function].rule((Argument(before), argument(operand)))
+    left, right = resolution.parameters
+    return Link(function, left, coerce(operand, right), resolution.result)
+
+
 def aggregate(
     function: str, *args: Expr, grouped: bool, distinct: bool = False, order: tuple[SortKey, ...] = ()
 ) -> AggregateCall:
@@ -224,6 +265,14 @@ def uncoerced(function: str, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
     except SignatureError:
         return args
     return bare if all(a.inferred.type == t for a, t in zip(args, wanted, strict=True)) else args
+
+
+def written_operands(chain: Chain) -> Iterator[tuple[str, Expr]]:
+    """The function and the operand of each link, as somebody wrote it (`uncoerced`)."""
+    before = chain.first.inferred
+    for one in chain.links:
+        yield one.function, uncoerced(one.function, one.after(ColumnRef(BEFORE, before)).args)[1]
+        before = one.inferred
 
 
 def coerce(expr: Expr, type_: ValueType) -> Expr:
@@ -297,6 +346,8 @@ def children(expr: Expr) -> tuple[Expr, ...]:
     match expr:
         case Call() | ExternCall():
             return expr.args
+        case Chain():
+            return (expr.first, *(one.operand for one in expr.links))
         case Cast():
             return (expr.operand,)
         case ColumnRef() | Literal():

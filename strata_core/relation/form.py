@@ -17,8 +17,20 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ..digests import digest, packed
 from ..frozen import dataclass
-from ..types import String
-from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, ExternCall, Literal, SortKey, WindowCall, conjuncts
+from ..types import String, ValueType
+from .expressions import (
+    AggregateCall,
+    Call,
+    Cast,
+    Chain,
+    ColumnRef,
+    Expr,
+    ExternCall,
+    Literal,
+    SortKey,
+    WindowCall,
+    conjuncts,
+)
 from .nodes import (
     Aggregate,
     AsofJoin,
@@ -222,8 +234,7 @@ def _expression(expr: Expr, names: Names) -> Identity:
             type_ = str(expr.inferred.type)
             return digest(b"literal", kind, text, type_)
         case Cast():
-            type_ = str(expr.inferred.type)
-            return digest(b"cast", bytes([expr.safe]), type_, _expression(expr.operand, names))
+            return _cast(_expression(expr.operand, names), expr.inferred.type, safe=expr.safe)
         case ExternCall(function=extern):
             args = [_expression(a, names) for a in expr.args]
             return digest(b"extern", str(extern.type), *(part for b in extern.bindings for part in b), *args)
@@ -231,13 +242,27 @@ def _expression(expr: Expr, names: Names) -> Identity:
             parts = {_expression(a, names) for a in flat(expr, word)}
             return next(iter(parts)) if len(parts) == 1 else digest(b"call", word, *sorted(parts))
         case Call():
-            args = [_expression(a, names) for a in expr.args]
-            function = MIRRORED.get(expr.function, expr.function)
-            if function != expr.function:
-                args.reverse()
-            elif function in COMMUTATIVE and not isinstance(expr.inferred.type, String):
-                args.sort()
-            return digest(b"call", function, str(expr.inferred.type), *args)
+            return _called(expr.function, [_expression(a, names) for a in expr.args], expr.inferred.type)
+        case Chain():
+            value, before = _expression(expr.first, names), expr.first.inferred
+            for one in expr.links:
+                left = value if before.type == one.left else _cast(value, one.left, safe=False)
+                value = _called(one.function, [left, _expression(one.operand, names)], one.inferred.type)
+                before = one.inferred
+            return value
+
+
+def _cast(value: Identity, type_: ValueType, *, safe: bool) -> Identity:
+    return digest(b"cast", bytes([safe]), str(type_), value)
+
+
+def _called(function: str, args: list[Identity], type_: ValueType) -> Identity:
+    mirrored = MIRRORED.get(function, function)
+    if mirrored != function:
+        args.reverse()
+    elif function in COMMUTATIVE and not isinstance(type_, String):
+        args.sort()
+    return digest(b"call", mirrored, str(type_), *args)
 
 
 def flat(expr: Expr, function: str) -> Iterable[Expr]:

@@ -6,13 +6,14 @@ column equal to one of some strings has them as its value set, a column that dif
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
 from ..frozen import replace
 from ..types import Inferred, union_of_values
 from ..types.functions.comparison import COMPARISONS
-from .expressions import Call, Cast, ColumnRef, Expr, Literal, conjuncts
+from .expressions import Call, Cast, Chain, ColumnRef, Expr, Literal, conjuncts
 from .schema import Column
 
 NULL_STRICT = frozenset({*COMPARISONS, "like", "rlike", "add", "subtract", "multiply", "concat_op", "negate", "not"})
@@ -82,6 +83,10 @@ def _nonnull(operand: Expr, facts: dict[str, Inferred]) -> None:
             _nonnull(operand.operand, facts)
         case Call() if operand.function in NULL_STRICT:
             for argument in operand.args:
+                _nonnull(argument, facts)
+        case Chain(first=first, links=links):
+            strict = [*itertools.takewhile(lambda one: one.function in NULL_STRICT, reversed(links))]
+            for argument in [one.operand for one in strict] + [first] * (len(strict) == len(links)):
                 _nonnull(argument, facts)
         case _:
             pass

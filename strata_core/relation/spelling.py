@@ -6,7 +6,20 @@ import json
 from collections.abc import Iterable, Mapping
 
 from ..types import widens
-from .expressions import AggregateCall, Call, Cast, ColumnRef, Expr, ExternCall, Literal, SortKey, WindowCall, uncoerced
+from .expressions import (
+    AggregateCall,
+    Call,
+    Cast,
+    Chain,
+    ColumnRef,
+    Expr,
+    ExternCall,
+    Literal,
+    SortKey,
+    WindowCall,
+    uncoerced,
+    written_operands,
+)
 from .form import flat
 from .nodes import Aggregate, AsofJoin, Expand, Filter, Join, Limit, Project, Relation, Scan, SetOperation, Sort, Window
 
@@ -30,6 +43,9 @@ _INFIX: Mapping[str, str] = {
     "like": "like",
     "rlike": "rlike",
 }
+
+
+_TIGHT = frozenset({"multiply", "divide", "modulo"})
 
 
 def contrasted(before: str | None, after: str | None) -> tuple[str | None, str | None]:
@@ -80,8 +96,23 @@ def spelled_expression(expr: Expr) -> str:
             return f"{_operand(operand)} is {'' if function == 'is_null' else 'not '}none"
         case Call(function="in", args=(operand, *items)):
             return f"{_operand(operand)} in [{_listed(items)}]"
+        case Chain():
+            return _chain(expr)
         case Call():
             return f"{expr.function}({_listed(uncoerced(expr.function, expr.args))})"
+
+
+def _chain(chain: Chain) -> str:
+    """A chain without the brackets that its order makes needless."""
+    parts = [_operand(chain.first)]
+    binds_tighter = True
+    for function, operand in written_operands(chain):
+        tight = function in _TIGHT
+        if tight and not binds_tighter:
+            parts = ["(", *parts, ")"]
+        binds_tighter = tight
+        parts.append(f" {_INFIX[function]} {_operand(operand)}")
+    return "".join(parts)
 
 
 def spelled_output(relation: Relation, name: str) -> str:
@@ -141,7 +172,7 @@ def _operand(expr: Expr) -> str:
     while isinstance(inner, Cast) and widens(inner.operand.inferred.type, inner.inferred.type):
         inner = inner.operand
     text = spelled_expression(inner)
-    return f"({text})" if isinstance(inner, Call) and inner.function in _INFIX else text
+    return f"({text})" if isinstance(inner, Chain) or (isinstance(inner, Call) and inner.function in _INFIX) else text
 
 
 def _listed(exprs: Iterable[Expr]) -> str:

@@ -35,14 +35,17 @@ from strata_core.relation.build import (
 )
 from strata_core.relation.expressions import (
     Cast,
+    Chain,
     ColumnRef,
     Expr,
     Frame,
+    Link,
     SortKey,
     aggregate,
     call,
     cast,
     columns_read,
+    link,
     literal,
     window,
 )
@@ -395,7 +398,31 @@ def expressions(draw: st.DrawFn, schema: Schema, type_: ValueType, depth: int = 
         return draw(_casts(schema, type_, depth))
     function, wanted = draw(st.sampled_from(PRODUCTIONS[type_]))
     args = [draw(a if isinstance(a, st.SearchStrategy) else expressions(schema, a, depth - 1)) for a in wanted]
-    return exactly(call(function, *args), type_)
+    made = call(function, *args)
+    if type_ in CHAINED and draw(st.integers(0, 5)) == 0:
+        return exactly(draw(chains(made, schema, type_)), type_)
+    return exactly(made, type_)
+
+
+CHAINED: dict[ValueType, tuple[tuple[str, ValueType], ...]] = {
+    INT64: tuple((f, INT64) for f in ("add", "subtract", "multiply", "modulo")),
+    FLOAT64: tuple((f, t) for f in ("add", "subtract", "multiply", "divide", "modulo") for t in (FLOAT64, INT64)),
+    DECIMAL: tuple((f, t) for f in ("add", "subtract") for t in (DECIMAL, WIDE)),
+    EUR: (("add", EUR), ("subtract", EUR)),
+    STRING: (("add", STRING), ("concat_op", STRING)),
+}
+"""The links that a chain may have, by the type of its first value: the function and the type of the operand."""
+
+
+@st.composite
+def chains(draw: st.DrawFn, first: Expr, schema: Schema, type_: ValueType) -> Chain:
+    """A chain that begins with `first`, which is of `type_` and no literal."""
+    links: list[Link] = []
+    before = first.inferred
+    for function, operand in draw(st.lists(st.sampled_from(CHAINED[type_]), min_size=1, max_size=5)):
+        links.append(link(before, function, draw(expressions(schema, operand, 0))))
+        before = links[-1].inferred
+    return Chain(first, tuple(links))
 
 
 def exactly(expr: Expr, type_: ValueType) -> Expr:

@@ -1,4 +1,4 @@
-"""Flat chains of `and`, `or` and `||` may be long: nesting is limited, length is not."""
+"""Flat chains of operators may be long: nesting is limited, length is not."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import pickle
 import pytest
 
 from strata_core.language import ast
-from strata_core.language.chains import LONGEST_SPINE
+from strata_core.language.chains import LONGEST_SPINE, last_apart
 from strata_core.language.format import format_text
-from strata_core.language.parser import MAX_NESTING, parse_module
+from strata_core.language.parser import parse_module
 
 LONG = 5_000
 
@@ -65,8 +65,35 @@ def test_a_chain_within_brackets_within_a_chain() -> None:
 
 
 def test_arithmetic_keeps_the_grouping_that_says_where_it_overflows() -> None:
-    (error,) = parse_module(f"model m {{ filter a{' + a' * LONG} > 0 }}", "f").diagnostics
-    assert (error.code, error.message) == ("E001", f"the expression is nested more than {MAX_NESTING} deep")
+    text = "a" + "".join(f" {op} c{i}" for i, op in enumerate("+-*/%" * (LONG // 5)))
+    found = predicate(text)
+    assert isinstance(found, ast.Chain)
+    assert depth(found.first) <= LONGEST_SPINE + 4
+    assert format_text(f"model m {{ filter {text} }}", "f").text is not None
+    # `*`, `/` and `%` bind tighter: `a + c0 - c1 * c2 / c3 % c4 + …` has two links in five operators.
+    assert [link.op for link in found.links[:4]] == ["-", "+", "-", "+"]
+    assert len(found.links) == 2 * LONG // 5 - LONGEST_SPINE + 1
+    product = found.links[0].operand
+    assert isinstance(product, ast.Binary)
+    assert (product.op, depth(product)) == ("%", 4)
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_a_link_spans_the_chain_up_to_it() -> None:
+    found = predicate("(" + " + ".join("a" for _ in range(LONGEST_SPINE)) + ") * b - c")
+    assert isinstance(found, ast.Chain)
+    width = 18 + 2 + LONGEST_SPINE + 3 * (LONGEST_SPINE - 1)
+    assert [(link.op, link.span.column, link.span.end_column) for link in found.links] == [
+        ("*", 18, width + 4),
+        ("-", 18, width + 8),
+    ]
+
+
+def test_the_last_operation_of_a_chain_stands_apart() -> None:
+    found = predicate(" * ".join(f"c{i}" for i in range(LONGEST_SPINE + 1)))
+    assert isinstance(found, ast.Chain)
+    last = last_apart(found)
+    assert (last.op, last.left, last.right) == ("*", found.first, found.links[0].operand)
 
 
 def test_a_long_chain_is_laid_out() -> None:
@@ -74,3 +101,10 @@ def test_a_long_chain_is_laid_out() -> None:
     assert found.text is not None
     assert format_text(found.text, "f").text == found.text
     assert predicate(found.text.split("filter")[1].rstrip("}\n")) is not None
+
+
+@pytest.mark.parametrize("op", ["+", "*", "-"])
+def test_a_long_chain_of_arithmetic_is_laid_out(op: str) -> None:
+    found = format_text(f"model m {{ filter {f' {op} '.join(['a'] * LONG)} > 0 }}", "f")
+    assert found.text is not None
+    assert format_text(found.text, "f").text == found.text

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...diagnostics import Diagnostic, Related, Report
+from ...diagnostics import Diagnostic, Related, Report, Span
 from ...frozen import dataclass
 from ...language import ast
 from ..names import unknown
@@ -71,6 +71,8 @@ def infer(node: ast.Expr, scope: Scope, known: Known) -> Type | None:
             return _expected(node.operand, wanted, f"`{node.op}`", scope, known)
         case ast.Binary():
             return _binary(node, scope, known)
+        case ast.Chain():
+            return _chain(node, scope, known)
         case ast.In():
             return _in(node, scope, known)
         case ast.ListExpr():
@@ -157,11 +159,25 @@ def _binary(node: ast.Binary, scope: Scope, known: Known) -> Type | None:
     left, right = infer(node.left, scope, known), infer(node.right, scope, known)
     if left is None or right is None:
         return None
-    both = common(left, right)
-    result = _result(op, both)
+    return _operation(op, left, right, node.span, known)
+
+
+def _chain(node: ast.Chain, scope: Scope, known: Known) -> Type | None:
+    found = infer(node.first, scope, known)
+    operands = [infer(link.operand, scope, known) for link in node.links]
+    for link, operand in zip(node.links, operands, strict=True):
+        if found is None or operand is None:
+            return None
+        found = _operation(link.op, found, operand, link.span, known)
+    return found
+
+
+def _operation(op: str, left: Type, right: Type, span: Span, known: Known) -> Type | None:
+    """The type of a comparison or of arithmetic; E041 where it takes no such values."""
+    result = _result(op, common(left, right))
     if result is None:
         message = f"`{op}` does not take {left} and {right}"
-        known.report(Diagnostic("E041", message, node.span, fix=_OPERANDS.get(op, "compare two texts or two numbers")))
+        known.report(Diagnostic("E041", message, span, fix=_OPERANDS.get(op, "compare two texts or two numbers")))
     return result
 
 

@@ -132,7 +132,12 @@ def evaluate(node: ast.Expr, scope: Scope, run: Run, depth: int = 0, function: s
         case ast.Binary(op="or"):
             return evaluate(node.left, *below) or evaluate(node.right, *below)
         case ast.Binary():
-            return _binary(node, evaluate(node.left, *below), evaluate(node.right, *below), run)
+            return _binary(node.op, evaluate(node.left, *below), evaluate(node.right, *below), node, run)
+        case ast.Chain():
+            value = evaluate(node.first, *below)
+            for link in node.links:
+                value = _binary(link.op, value, evaluate(link.operand, *below), link.operand, run)
+            return value
         case ast.In():
             return _contains(evaluate(node.values, *below), evaluate(node.operand, *below), node, run)
         case ast.ListExpr(items=parts):
@@ -194,8 +199,8 @@ _ARITHMETIC: Mapping[str, Callable[[float, float], float]] = {
 }
 
 
-def _binary(node: ast.Binary, left: Value, right: Value, run: Run) -> Value:
-    op = node.op
+def _binary(op: ast.BinaryOp, left: Value, right: Value, node: ast.Expr, run: Run) -> Value:
+    """The value of an operation; `node` is where it is told of."""
     match op:
         case "==" | "!=":
             return _same(left, right, node, run) == (op == "==")

@@ -7,10 +7,11 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from ...relation.expressions import Call, Cast, ColumnRef, Expr, ExternCall, Literal, SortKey, children
+from ...relation.expressions import Call, Cast, Chain, ColumnRef, Expr, ExternCall, Literal, SortKey, children
 from ...types import Date, Decimal, Float64, Inferred, Int64, Money, String, Timestamp, ValueType
 from . import sql
 from .casts import cast_value
+from .chains import chained
 from .extern import extern
 from .functions import BUILDERS, TOTAL
 from .sql import SqlExpr
@@ -52,6 +53,8 @@ def _one(node: Expr, arguments: Sequence[SqlExpr], names: Callable[[str], SqlExp
             return sql.literal(node.value, node.inferred.type)
         case Call():
             return BUILDERS[node.function](node, tuple(_bare_numbers(node, arguments)))
+        case Chain():
+            return chained(node, arguments)
         case ExternCall():
             return extern(node, arguments)
         case Cast():
@@ -94,6 +97,8 @@ def can_fail(expr: Expr, failing_columns: frozenset[str] = frozenset()) -> bool:
             case ExternCall():
                 return True
             case Call() if node.function not in TOTAL:
+                return True
+            case Chain(links=links) if any(one.function not in TOTAL for one in links):
                 return True
             case Cast() if not node.safe and not _total_cast(node.operand.inferred.type, node.inferred.type):
                 return True

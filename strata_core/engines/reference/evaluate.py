@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, assert_never
 
 from ...diagnostics import StrataError
-from ...relation.expressions import Call, Cast, ColumnRef, Expr, ExternCall, Literal
+from ...relation.expressions import BEFORE, Call, Cast, Chain, ColumnRef, Expr, ExternCall, Literal
 from ...types import ValueType
 from .casts import cast
 from .extern import extern_function
@@ -22,18 +22,24 @@ from .values import MisfitError, Value, conjunction, disjunction, failure, fit
 class Later:
     """A cell that is computed when it is first needed, and once."""
 
-    __slots__ = ("_compute", "_row", "_value")
+    __slots__ = ("_compute", "_failure", "_row", "_value")
 
     def __init__(self, compute: Compute, row: Row) -> None:
         self._compute: Compute | None = compute
         self._row: Row | None = row
         self._value: Value = None
+        self._failure: StrataError | None = None
 
     def value(self) -> Value:
         """The value; raises what its expression raises."""
         if self._compute is not None and self._row is not None:
-            self._value = self._compute(self._row)
+            try:
+                self._value = self._compute(self._row)
+            except StrataError as error:
+                self._failure = error
             self._compute = self._row = None
+        if self._failure is not None:
+            raise self._failure
         return self._value
 
 
@@ -62,6 +68,8 @@ def compile_expr(expr: Expr, positions: Positions, *, eager: bool) -> Compute:
             return lambda row: value
         case Cast():
             return _cast(expr, compile_expr(expr.operand, positions, eager=eager))
+        case Chain():
+            return _chain(expr, positions, eager=eager)
         case ExternCall():
             function = extern_function(expr.function)
             values = [compile_expr(a, positions, eager=eager) for a in expr.args]
@@ -78,6 +86,34 @@ def compile_expr(expr: Expr, positions: Positions, *, eager: bool) -> Compute:
             return _call(expr.function, args, expr.inferred.type)
         case _:
             assert_never(expr)
+
+
+def _chain(chain: Chain, positions: Positions, *, eager: bool) -> Compute:
+    """Link after link, each a call over a row whose last cell is what came before."""
+    first = compile_expr(chain.first, positions, eager=eager)
+    before = chain.first.inferred
+    extended = {**positions, BEFORE: -1}
+    links: list[Compute] = []
+    for one in chain.links:
+        links.append(compile_expr(one.after(ColumnRef(BEFORE, before)), extended, eager=eager))
+        before = one.inferred
+
+    def compute(row: Row) -> Value:
+        own = [*row, _settled(first, row)]
+        for value in links:
+            own[-1] = _settled(value, own)
+        return force(own[-1])
+
+    return compute
+
+
+def _settled(compute: Compute, row: Row) -> Cell:
+    """The value, or the cell that fails with what computing it raised: a later operand may hide that."""
+    cell = Later(compute, row)
+    try:
+        return cell.value()
+    except StrataError:
+        return cell
 
 
 def _cast(expr: Cast, operand: Compute) -> Compute:

@@ -83,6 +83,24 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """`op operand` of a `Chain`; `span` is that of the chain up to here."""
+
+    op: BinaryOp
+    operand: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """`first op operand op operand …`: arithmetic, grouped from the left, that is too long for a tree of `Binary`."""
+
+    first: Expr
+    links: tuple[Link, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Unary:
     """`-operand` or `not operand`."""
 
@@ -216,6 +234,7 @@ Expr = (
     Literal
     | ColumnRef
     | Binary
+    | Chain
     | Unary
     | In
     | Like
