@@ -116,6 +116,18 @@ def duration(text: str) -> int:
     return int(found[1]) * _UNITS[found[2]]
 
 
+def spelled_duration(seconds: int) -> str:
+    """A duration in the largest unit that divides it.
+
+    >>> spelled_duration(604_800), spelled_duration(5_400)
+    ('7d', '90min')
+    """
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds % size == 0:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
 @lru_cache(maxsize=64)
 def zone_of(name: str) -> ZoneInfo:
     """The time zone of that IANA name; `ValueError` where there is none."""

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from ..diagnostics import Span
 from ..frozen import dataclass
+from ..instants import spelled_duration
 from ..types import Array, Date, Map, Struct, ValueType
 from .assertions import Assertion, Holds, NotNull, NotOlder, Unique, Within, in_utc
 from .model import ContractField, TableContract, spelled_enum
@@ -171,8 +172,4 @@ def spelled_age(age: timedelta) -> str:
     >>> spelled_age(timedelta(days=2)), spelled_age(timedelta(minutes=90))
     ('2d', '90min')
     """
-    seconds = age // timedelta(seconds=1)
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds % size == 0:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s"
+    return spelled_duration(age // timedelta(seconds=1))

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ..digests import digest
 from ..frozen import dataclass
+from ..instants import spelled_duration
 from ..types import String, ValueType, widens
 from .expressions import (
     AggregateCall,
@@ -195,7 +196,7 @@ class _Walk:
         asked = [_expression(p, both) for p in conditions]
         until = bytes([node.until is not None])
         identity = digest(b"asof", node.kind, until, str(node.within), *asked, *_order(node.ties, both), right.base)
-        within = "" if node.within is None else f" within {node.within}s"
+        within = "" if node.within is None else f" within {spelled_duration(node.within)}"
         self._step(StepKind.JOIN, identity, conditions, f"asof {node.kind}{within} on")
         names = {name: both[name] for name in node.schema.names}
         return _Part(names, digest(b"join", identity, left.identity, right.identity))

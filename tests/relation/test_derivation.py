@@ -52,6 +52,16 @@ def test_rows_do_not_change_how_a_column_is_computed() -> None:
         assert found.rows != plain.rows
 
 
+def test_a_join_as_of_says_how_far_back_it_looks() -> None:
+    sources = (
+        'source prices(csv: "p.csv") { columns: { symbol: string nonnull, day: date nonnull, price: float64 } }\n'
+        'source asked(csv: "a.csv") { columns: { symbol: string nonnull, day: date nonnull } }'
+    )
+    joined = "join_asof prices on prices.symbol == asked.symbol at prices.day <= asked.day within 7d"
+    found = derivation(model(f"from asked {joined} select {{ asked.symbol, price }}", sources=sources).written)
+    assert [step.word for step in found.steps if step.kind is StepKind.JOIN] == ["asof left within 7d on"]
+
+
 def test_types_are_no_part_of_a_derivation() -> None:
     text = 'source s(csv: "s.csv") {{ columns: {{ n: {} nonnull, d: int64 nonnull }} }}'
     found = [
