@@ -58,7 +58,9 @@ def test_a_join_as_of_says_how_far_back_it_looks() -> None:
         'source asked(csv: "a.csv") { columns: { symbol: string nonnull, day: date nonnull } }'
     )
     joined = "join_asof prices on prices.symbol == asked.symbol at prices.day <= asked.day within 7d"
-    found = derivation(model(f"from asked {joined} select {{ asked.symbol, price }}", sources=sources).written)
+    found = derivation(
+        model(f"from asked {joined} select {{ asked.symbol, price = prices.price }}", sources=sources).written
+    )
     assert [step.word for step in found.steps if step.kind is StepKind.JOIN] == ["asof left within 7d on"]
 
 
