@@ -19,9 +19,11 @@ from ..language.chains import last_apart
 from ..relation.expressions import Call, Chain, Expr, Link, Literal, call, cast, extern_call, link, literal
 from ..relation.extern import Extern
 from ..types import Array, Bool, Decimal, Float64, Money, Unknown
+from ..types.elsewhere import FUNCTIONS
 from ..types.functions import CATALOG, Function, Kind, SignatureError
 from ..types.functions.banned import BANNED
 from ..types.functions.operands import decimal_of
+from ..types.spelling import SIMPLE
 from .names import unknown
 from .types import Domains, spelled_type
 
@@ -305,9 +307,19 @@ def find_function(node: ast.Call, context: Context) -> Function | None:
         context.report(Diagnostic("E065", message, node.function.span, fix=instead))
         return None
     if function is None or not function.surface:
-        context.report(unknown("E025", f"no function `{name}`", node.function, (*CALLABLE, *context.externs)))
+        context.report(_no_function(node.function, context))
         return None
     return function
+
+
+def _no_function(name: ast.Name, context: Context) -> Diagnostic:
+    """E025, with what does the same where the name is one of another language, or a type."""
+    message = f"no function `{name}`"
+    known = name.text.lower()
+    here = f'cast(x, "{known}")' if known in SIMPLE else FUNCTIONS.get(known)
+    if here is None:
+        return unknown("E025", message, name, (*CALLABLE, *context.externs))
+    return Diagnostic("E025", message, name.span, fix=f"write `{here}`")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..diagnostics import Diagnostic, Related, Severity, Span
 from ..language import ast
-from ..relation.expressions import Call, ColumnRef, Expr, columns_read, conjuncts
+from ..relation.expressions import Call, ColumnRef, Expr, Literal, columns_read, conjuncts
 from ..relation.nodes import AsofJoin, Expand, Filter, Item, Join, JoinKind, Project, Relation, Sort
 from .scope import resolve
 from .state import Rows
@@ -248,6 +248,25 @@ def _coalesced_keys(statement: ast.Statement, _before: Rows, _after: Rows, _know
         stack.extend(operands(node))
 
 
+def _compares_nothing(statement: ast.Statement, before: Rows, after: Rows, _known: Known) -> Iterator[Diagnostic]:
+    """W018: a condition that speaks of one side alone, so that its rows meet all rows of the other."""
+    node = after.relation
+    if not isinstance(statement, ast.Join) or not isinstance(node, Join) or node.on is None:
+        return
+    if isinstance(node.on, Literal):
+        return  # `on true` says so
+    read, label = columns_read(node.on), (statement.alias or statement.table).text
+    sides = [node.right] if node.kind not in MULTIPLYING else [node.right, node.left]
+    if all(read & {*side.schema.names} for side in sides):
+        return
+    assert statement.on is not None
+    message = f"the condition compares no column of `{label}` with one of the rows before it: all rows meet all"
+    same = sorted({*before.scope.outputs} & {n.split(".")[-1] for n in node.right.schema.names})
+    column = same[0] if same else "column"
+    fix = f"a bare name is a column of the rows before: write `{label}.{column} == …`; to pair all rows, `join_cross`"
+    yield _warning("W018", message, statement.on.span, fix)
+
+
 def _taken(statement: ast.Statement, before: Rows, _after: Rows, _known: Known) -> Iterator[Diagnostic]:
     """W011: which rows a `take` keeps is decided by columns that nobody named."""
     if not isinstance(statement, ast.Take):
@@ -282,7 +301,7 @@ LOOKS: Mapping[type, Sequence[Callable[[ast.Statement, Rows, Rows, Known], Itera
     ast.Aggregate: (_fan_out,),
     ast.Group: (_fan_out, _nulls_grouped),
     ast.Filter: (_rejected_nulls,),
-    ast.Join: (_coalesced_keys,),
+    ast.Join: (_coalesced_keys, _compares_nothing),
     ast.Take: (_taken,),
     ast.AsofJoin: (_found,),
 }

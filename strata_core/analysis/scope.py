@@ -137,7 +137,15 @@ def _unknown_bare(scope: Scope, ref: ast.ColumnRef) -> Diagnostic:
         change = replacement(ref.span, f"{spelled(holders[0])}.{spelled(name)}")
         label = f"did you mean `{written}`?"
         return Diagnostic("E021", message, ref.span, label=label, fix=f"write `{written}`", suggestions=(change,))
+    if name.lower() in WORDS:
+        word = name.lower()
+        change = replacement(ref.span, word)
+        return Diagnostic("E021", f"no column `{name}`", ref.span, fix=f"write `{word}`", suggestions=(change,))
     return unknown("E021", f"no column `{name}`{_reduced(scope)}", ref.name, [*scope.lets, *scope.outputs])
+
+
+WORDS = frozenset({"true", "false", "none", "null"})
+"""Constants, which other languages write with capitals."""
 
 
 def _unknown_in_table(scope: Scope, ref: ast.ColumnRef, table: str, columns: Columns) -> Diagnostic:

@@ -51,22 +51,26 @@ def last_rows(model: ast.Model, walked: Sequence[Step], around: Surroundings) ->
 def steps(model: ast.Model, around: Surroundings) -> Iterator[Step]:
     """The statements of `model` that make rows, one after the other."""
     rows: Rows | None = None
+    begun = False
     for statement in model.statements:
         before = rows
         match statement:
             case ast.Freshness() | ast.PartitionBy() | ast.Incremental():
                 continue
-            case ast.From() if rows is not None:
+            case ast.From() if rows is not None and begun:
                 fix = "read further tables with a join"
                 around.report(Diagnostic("E071", "a model reads one table with `from`", statement.span, fix=fix))
                 continue
             case ast.From():
+                begun = True
                 rows = from_rows(statement, around)
                 yield Step(statement, None, rows)
                 continue
             case _ if rows is None:
                 message = "a model begins with `from`"
-                around.report(Diagnostic("E071", message, statement.span, fix="write `from table` before this"))
+                later = any(isinstance(s, ast.From) for s in model.statements)
+                fix = "write its `from` before this" if later else "write `from table` before this"
+                around.report(Diagnostic("E071", message, statement.span, fix=fix))
                 before = _nothing(model)
             case _:
                 pass

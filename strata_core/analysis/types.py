@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 
 from ..diagnostics import Diagnostic, Report
+from ..diagnostics.diagnostic import replacement
+from ..diagnostics.suggest import nearest
 from ..language import ast
 from ..types import (
     TYPE_NAMES,
@@ -28,6 +30,7 @@ from ..types import (
     parse_type,
 )
 from ..types.currencies import DEFAULT_CURRENCY
+from ..types.elsewhere import TYPES
 from ..types.spelling import FORMS, SIMPLE
 from .names import duplicate, unknown
 
@@ -93,12 +96,22 @@ def resolve_type(written: ast.TypeExpr, domains: Domains, report: Report) -> Val
             report(Diagnostic("E072", str(error), written.span, fix=f"the form is `{FORMS[name]}`"))
             return UNKNOWN
     if name not in SIMPLE and name not in domains:
-        report(unknown("E072", f"`{name}` is no type", written.name, [*TYPE_NAMES, *domains]))
+        report(_no_type(written.name, domains))
         return UNKNOWN
     if written.arguments or written.currency:
         report(Diagnostic("E072", f"`{name}` takes no arguments", written.span, fix=f"write `{name}`"))
         return UNKNOWN
     return SIMPLE[name] if name in SIMPLE else domains[name]
+
+
+def _no_type(name: ast.Name, domains: Domains) -> Diagnostic:
+    """E072, with the type that another language's name means."""
+    message = f"`{name}` is no type"
+    here = TYPES.get(name.text.lower())
+    if here is None or nearest(name.text, domains) is not None:
+        return unknown("E072", message, name, [*TYPE_NAMES, *domains])
+    change = replacement(name.span, here)
+    return Diagnostic("E072", message, name.span, fix=f"write `{here}`", suggestions=(change,))
 
 
 def _composed(written: ast.TypeExpr, domains: Domains, report: Report) -> ValueType:

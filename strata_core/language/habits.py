@@ -1,12 +1,13 @@
-"""What people write who come from SQL, and what says the same here: a table of wordings that do not parse.
+"""What people write who come from SQL, Python and others, and what says the same here: wordings that do not parse.
 
-A habit is a run of words around the place where parsing failed. `…` stands for any token but `{`, and `{1}` in the
+A habit is a run of words around the place where parsing failed. `…` stands for any token but a
+bracket or a separator, and `{1}` in the
 advice for the first of them. Only text that is in error anyway is looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..frozen import dataclass
 
@@ -27,7 +28,32 @@ def _habit(words: str, advice: str) -> Habit:
 
 _JOIN = "write `join_{kind} {{1}} on condition`: the kind is part of the word"
 
+_QUERY = "a query stands in a model: `model name { from table … }`"
+BEGINNINGS: Mapping[str, str] = {
+    **dict.fromkeys(("select", "from", "filter", "where", "derive", "group", "aggregate", "join", "sort"), _QUERY),
+    "create": "a model is the table that it publishes: `model name { from table … }`",
+    "def": "a compile-time function is written `fn name(x: Str) -> List<Model> { … }`",
+    "{": "a declaration begins with its kind and its name: `model name { … }`",
+    "}": "leave it out: each `{` is closed before it",
+    "-": "write comments as `// …` or `# …`",
+    "--": "write comments as `// …` or `# …`",
+}
+"""What to write instead of a first token that begins no declaration."""
+
+JINJA = "leave the template out: a model names the tables that it reads, as in `from orders`"
+
 HABITS: tuple[Habit, ...] = (
+    _habit("from … . … (", "name the table alone: `from {1}`; what is done with its rows follows as statements"),
+    _habit("from … (", "name the table alone, as in `from orders`: sources and models go by their names"),
+    _habit("… using ( …", "write the condition: `on {1}.{2} == table.{2}`"),
+    _habit("union all select", "the other side is a table: give it a name as a model of its own"),
+    _habit("union select", "the other side is a table: give it a name as a model of its own"),
+    _habit("} except {", "write it behind the star: `select {{ * except {{ a }} }}`"),
+    _habit("… * * …", "write `power({1}, {2})`"),
+    _habit("… if … else", "write `if(condition, {1}, otherwise)`"),
+    _habit("… if … … … else", "write `if(condition, {1}, otherwise)`"),
+    _habit("interval … …", "move an instant by a call: `date_add(x, days: 1)`, also `hours:`, `weeks:`, `months:`"),
+    _habit("… . … (", "functions take what they work on: `{2}({1})`"),
     _habit("select distinct", "write `dedup` behind the `select`, which stands in braces: `select {{ a, b }}`"),
     _habit("select *", "leave it out: a model keeps every column; or write `select {{ * }}`"),
     _habit("select …", "columns stand in braces: `select {{ {1}, … }}`"),
@@ -73,6 +99,11 @@ HABITS: tuple[Habit, ...] = (
 """The first that fits is the one that is told: longer ones stand above those that they begin with."""
 
 
+def beginning(text: str) -> str | None:
+    """What to write instead of `text` at the beginning of a declaration; `None` where nothing is known."""
+    return BEGINNINGS.get(text.lower())
+
+
 def advice(texts: Sequence[str], at: int) -> str | None:
     """What to write instead of the habit that failed at the token `at` of `texts`; `None` where none is known.
 
@@ -90,4 +121,7 @@ def advice(texts: Sequence[str], at: int) -> str | None:
 
 
 def _fits(expected: str, word: str) -> bool:
-    return word != "{" if expected == ANY else word == expected
+    return word not in _SIGNS if expected == ANY else word == expected
+
+
+_SIGNS = frozenset("{}:,)=;")

@@ -156,6 +156,7 @@ _NUMBER_LIKE = re.compile(r"\.?[0-9][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*")
 _WORD = re.compile(r"\w+")
 _FIXES = {
     "'": "write strings in double quotes",
+    **dict.fromkeys("\u201c\u201d\u201e\u2018\u2019", 'write strings in straight double quotes: `"…"`'),
     "&": "write `and`",
     "!": "write `not`, or `!=` for unequal",
     "|": "write `or`, or `||` to join strings",

@@ -5,6 +5,7 @@ Works from the states of the parser at the error; runs only when there is an err
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, get_args
 
@@ -12,7 +13,7 @@ from ..diagnostics import Diagnostic, Related
 from ..diagnostics.diagnostic import Edit, Suggestion, replacement
 from ..diagnostics.suggest import nearest
 from . import ast
-from .habits import advice
+from .habits import JINJA, advice, beginning
 from .lalr import accepted
 from .scanner import CLOSING, Lines, Problem, Token
 from .tables import Tables
@@ -81,7 +82,9 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
     near = max(0, at - _NEAR)
     # A field of that name is a field, however people ask for distinct rows elsewhere.
     field = token.text in tables.keywords and at + 1 < len(tokens) and tokens[at + 1].text == ":"
-    habit = None if field else advice([t.text for t in (*tokens[near : at + _NEAR], after)], at - near)
+    habit = beginning(token.text) if at == 0 else None
+    if habit is None and not field:
+        habit = advice([t.text for t in (*tokens[near : at + _NEAR], after)], at - near)
     if habit is None and before is not None and (word := _misspelled(before, accepted(kinds[:-1], tables), tables)):
         span = lines.span(before.start, before.end)
         change = replacement(span, word)
@@ -113,6 +116,9 @@ def lexical_error(tokens: Sequence[Token], at: int, lines: Lines) -> Diagnostic:
     """The E001 for `tokens[at]`, which is no token."""
     token = tokens[at]
     message, label, fix = token.problem or Problem(f"unexpected `{token.text}`")
+    texts = [t.text for t in tokens[:at]]
+    if ("{", "{") in itertools.pairwise(texts):
+        fix = JINJA
     span = lines.span(token.start, token.end)
     return Diagnostic("E001", message, span, label=label, fix=fix, related=_long_string(tokens[:at], lines))
 
@@ -176,6 +182,9 @@ def _misspelled(word: Token, expected: set[str], tables: Tables) -> str | None:
     return nearest(word.text, (expected & tables.keywords.keys()) - names_only(expected, tables))
 
 
+_DECLARATIONS = frozenset({"model", "source", "contract", "test", "pipeline", "fn", "domain", "import"})
+
+
 class _Found(NamedTuple):
     """The token found, the texts before and after it, what was expected, and the word of the declaration."""
 
@@ -207,6 +216,47 @@ _FIXES: tuple[tuple[Callable[[_Found], bool], str, str | None], ...] = (
     (
         lambda f: f.text.isidentifier() and {"=", "}", ","} <= f.expected,
         "separate columns by commas; a new name stands first: `name = expression`",
+        None,
+    ),
+    (
+        lambda f: f.text.isidentifier() and f.after == "=" and "," in f.expected,
+        "separate two entries by a comma",
+        None,
+    ),
+    (lambda f: f.text in ("}", "]") and ")" in f.expected, "close the bracket before it: `)`", None),
+    (lambda f: f.text == ":" and "=" in f.expected, "`=` gives a name its value", "="),
+    (lambda f: f.expected == {"="}, "write `=` between the name and its value", None),
+    (
+        lambda f: f.before == "}" and f.expected == {"("},
+        "say what is computed for each group: `( aggregate { rows = count() } )`; `dedup by` keeps a row of each",
+        None,
+    ),
+    (lambda f: f.text == f.after == "-" and "filter" in f.expected, "write comments as `// …` or `# …`", None),
+    (lambda f: f.text == "|" and "filter" in f.expected, "leave it out: nothing stands between two statements", ""),
+    (
+        lambda f: f.text in _DECLARATIONS and f.after != ":" and {"filter", "}"} <= f.expected,
+        "declarations stand beside one another: close the one before it with `}`",
+        None,
+    ),
+    (
+        lambda f: f.before == "f" and f.text.startswith('"'),
+        'join texts with `concat("a", b, "c")`, which takes numbers too',
+        None,
+    ),
+    (
+        lambda f: f.before.lower() in ("date", "timestamp") and f.text.startswith('"'),
+        'write `cast("2024-01-31", "date")`',
+        None,
+    ),
+    (
+        lambda f: f.before == "import" and f.text.startswith('"'),
+        "name the module, with dots for folders: `import finance.revenue`",
+        None,
+    ),
+    (lambda f: f.text == "=" and f.expected == {"->", "{"}, "leave it out: `model name { … }`", ""),
+    (
+        lambda f: f.text == "(" and f.expected == {"->", "{"},
+        "a model takes no arguments; a compile-time function makes models: `fn name(x: Str) -> List<Model> { … }`",
         None,
     ),
     (lambda f: f.text == ";", "leave it out: nothing stands between two statements", ""),

@@ -126,13 +126,35 @@ BODIES = {
         "no function `uper`",
         "write `upper`",
     ),
+    "a function of another language": (
+        "from orders select { x = nvl(note, note) }",
+        "E025",
+        "nvl",
+        "no function `nvl`",
+        "write `coalesce(x, y)`",
+    ),
+    "a type that is called": (
+        'from orders filter date(note) == cast("2024-01-31", "date")',
+        "E025",
+        "date",
+        "no function `date`",
+        'write `cast(x, "date")`',
+    ),
+    "a constant in capitals": ("from orders filter True", "E021", "True", "no column `True`", "write `true`"),
+    "a from that comes late": (
+        "filter amount > 1.00 from orders",
+        "E071",
+        "filter amount > 1.00",
+        "a model begins with `from`",
+        "write its `from` before this",
+    ),
     # types
     "operands": (
         "from orders select { x = order_id + note }",
         "E050",
         "note",
         "`+` cannot combine int64 and string",
-        "`+` takes two numbers or two strings",
+        "`+` takes two numbers or two strings; `concat(a, b)` makes text of anything",
     ),
     "money and a number": (
         "from orders filter total > 0",
@@ -503,6 +525,7 @@ DECLARATIONS = {
         "ordrs",
         "no source `ordrs`",
     ),
+    "a type of another language": ("contract A { a: varchar }", "E072", "varchar", "`varchar` is no type"),
     "unknown type": ("contract A { a: strng }", "E072", "strng", "`strng` is no type"),
     "decimal bounds": (
         "contract A { a: decimal(50, 2) }",

@@ -138,3 +138,25 @@ def test_w014_a_hidden_column_that_nothing_reads():
 def test_w015_rows_without_a_key_match_each_other():
     body = "from orders join_semi visits on coalesce(orders.customer_id, 0) == coalesce(visits.customer_id, 0)"
     assert told(body) == [("W015", "coalesce(orders.customer_id, 0)"), ("W015", "coalesce(visits.customer_id, 0)")]
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (
+            "join_inner visits on customer_id == customer_id select { amount, visits.page }",
+            "customer_id == customer_id",
+        ),
+        (
+            "join_left visits on visits.customer_id == visits.customer_id select { amount, visits.page }",
+            "visits.customer_id == visits.customer_id",
+        ),
+        ("join_semi visits on amount > 1", "amount > 1"),
+        ("join_semi visits on visits.customer_id > 1", None),
+        ("join_inner visits on true select { amount, visits.page }", None),
+        ("join_cross visits select { amount, visits.page }", None),
+        ("join_inner visits on customer_id > visits.customer_id select { amount, visits.page }", None),
+    ],
+)
+def test_w018_a_condition_that_compares_nothing(body, place):
+    assert told(f"from orders {body}") == ([] if place is None else [("W018", place)])

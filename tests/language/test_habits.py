@@ -82,6 +82,29 @@ SAID = {
         "sort { a is not none, a desc }",
     ),
     "sort { a nulls last }": ("leave it out: nulls come last both ways", "sort { a }"),
+    'from u.groupby("a")': (
+        "name the table alone: `from u`; what is done with its rows follows as statements",
+        "from u",
+    ),
+    'from ref("u")': ("name the table alone, as in `from orders`: sources and models go by their names", "from u"),
+    "join_left u using (a)": ("write the condition: `on u.a == table.a`", "join_left u on u.a == t.a"),
+    "union all select * from u": (
+        "the other side is a table: give it a name as a model of its own",
+        "union all u",
+    ),
+    "union select * from u": ("the other side is a table: give it a name as a model of its own", "union u"),
+    "select { * } except { a }": (
+        "write it behind the star: `select { * except { a } }`",
+        "select { * except { a } }",
+    ),
+    "derive { x = a ** 2 }": ("write `power(a, 2)`", "derive { x = power(a, 2) }"),
+    "derive { x = 1 if a else 0 }": ("write `if(condition, 1, otherwise)`", "derive { x = if(a, 1, 0) }"),
+    "derive { x = 1 if a > 2 else 0 }": ("write `if(condition, 1, otherwise)`", "derive { x = if(a > 2, 1, 0) }"),
+    "derive { x = b + interval 1 day }": (
+        "move an instant by a call: `date_add(x, days: 1)`, also `hours:`, `weeks:`, `months:`",
+        "derive { x = date_add(b, days: 1) }",
+    ),
+    "derive { x = a.upper() }": ("functions take what they work on: `upper(a)`", "derive { x = upper(a) }"),
     "filter a === 1": ("`==` compares two values", "filter a == 1"),
 }
 OTHERS = {
@@ -97,6 +120,27 @@ OTHERS = {
         "separate columns by commas; a new name stands first: `name = expression`",
         "select { b = a }",
     ),
+    "derive { x = 1 y = 2 }": ("separate two entries by a comma", "derive { x = 1, y = 2 }"),
+    "derive { x = upper(a }": ("close the bracket before it: `)`", "derive { x = upper(a) }"),
+    "derive { x: a + 1 }": ("`=` gives a name its value", "derive { x = a + 1 }"),
+    "let x a": ("write `=` between the name and its value", "let x = a"),
+    "group { a }": (
+        "say what is computed for each group: `( aggregate { rows = count() } )`; `dedup by` keeps a row of each",
+        "group { a } ( aggregate { rows = count() } )",
+    ),
+    "-- all of them": ("write comments as `// …` or `# …`", "// all of them"),
+    "| filter a": ("leave it out: nothing stands between two statements", "filter a"),
+    'derive { x = f"{a}-{b}" }': (
+        'join texts with `concat("a", b, "c")`, which takes numbers too',
+        'derive { x = concat(a, "-", b) }',
+    ),
+    'filter a > date "2024-01-31"': ('write `cast("2024-01-31", "date")`', 'filter a > cast("2024-01-31", "date")'),
+    "filter a == \u201cx\u201d": ('write strings in straight double quotes: `"…"`', 'filter a == "x"'),
+    "join_left {{ ref('u') }}": (
+        "leave the template out: a model names the tables that it reads, as in `from orders`",
+        "join_left u on u.a == a",
+    ),
+    "aggregate: n is count()": (None, "aggregate { n = count() }"),
     "take 3;": ("leave it out: nothing stands between two statements", "take 3"),
     "qualify a": (
         "the word before it begins no statement (those are `filter`, `derive`, `select`, …); an entry is `name: value`",
@@ -129,3 +173,28 @@ def test_a_habit_is_seen_only_where_parsing_fails() -> None:
 def test_a_brace_that_is_missing_above_is_no_habit() -> None:
     (error, *_) = parse_module("model m { from t derive { x = 1  select { a } }", "f").diagnostics
     assert "braces" not in (error.fix or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("SELECT a FROM t WHERE a > 1", "a query stands in a model: `model name { from table … }`"),
+        ("from t\nfilter a > 1", "a query stands in a model: `model name { from table … }`"),
+        ("create view v as select a from t", "a model is the table that it publishes: `model name { from table … }`"),
+        ("def f(x): return x", "a compile-time function is written `fn name(x: Str) -> List<Model> { … }`"),
+        ("-- all orders", "write comments as `// …` or `# …`"),
+        ("model m { from t } }", "leave it out: each `{` is closed before it"),
+        ("model m = { from t }", "leave it out: `model name { … }`"),
+        (
+            "model m() { from t }",
+            "a model takes no arguments; a compile-time function makes models: `fn name(x: Str) -> List<Model> { … }`",
+        ),
+        ('import "finance/revenue"', "name the module, with dots for folders: `import finance.revenue`"),
+        (
+            "model m { from t test { expect a > 1 } }",
+            "declarations stand beside one another: close the one before it with `}`",
+        ),
+    ],
+)
+def test_what_begins_no_declaration_here_is_told_what_does(text: str, said: str) -> None:
+    assert [(d.code, d.fix) for d in parse_module(text, "f").diagnostics] == [("E001", said)]

@@ -191,6 +191,9 @@ def test_an_error_names_the_operand_and_the_fix() -> None:
     error = fault("add", "money(EUR)", "money(USD)")
     assert (error.argument, error.fix) == (1, "convert first: `convert(x, rate, EUR)`")
     error = fault("add", "int64", "string")
-    assert (error.argument, error.fix) == (1, "`+` takes two numbers or two strings")
+    assert (error.argument, error.fix) == (
+        1,
+        "`+` takes two numbers or two strings; `concat(a, b)` makes text of anything",
+    )
     error = fault("gt", "money(EUR)", "= 0")
     assert error.fix == 'cast the number: `cast(0, "money(EUR)")`'

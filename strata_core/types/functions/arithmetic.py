@@ -19,6 +19,9 @@ from ..values import (
 from .operands import SYMBOLS, adapt_literals, as_factor, misfit, operator, typed_operands
 from .signature import Argument, Example, Resolution, Rule, SignatureError, any_nullable
 
+TAKES = {"add": "two numbers or two strings; `concat(a, b)` makes text of anything"}
+"""What an operator accepts, where it is not two numbers."""
+
 
 def _arithmetic(name: str) -> Rule:
     def rule(arguments: tuple[Argument, ...]) -> Resolution:
@@ -30,7 +33,7 @@ def _arithmetic(name: str) -> Rule:
             return Resolution((STRING, STRING), Inferred(STRING, nullable))
         for position, argument in enumerate((left, right)):
             if not is_numeric(argument.type):
-                raise misfit(name, left, right, position, "two numbers" + (" or two strings" if name == "add" else ""))
+                raise misfit(name, left, right, position, TAKES.get(name, "two numbers"))
         if name == "divide":
             return Resolution((FLOAT64, FLOAT64), Inferred(FLOAT64, nullable or not right.inferred.nonzero))
         if name == "modulo":
