@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from strata_core.contract_engine.authored import AuthoredContract
+from strata_core.contract_engine.authored import AuthoredContract, ExpectationTest
 from strata_core.contract_engine.documents import Document
 from strata_core.contract_engine.odcs.ages import age_of
 from strata_core.contract_engine.odcs.read import contract_of
@@ -244,6 +244,27 @@ def test_nothing_of_a_document_of_others_is_lost_on_the_way_back() -> None:
     once_more, _ = read(back)
     assert once_more is not None
     assert sorted(leaves(once_more.plain())) == sorted(leaves(made.plain()))
+
+
+def test_checks_without_a_name_are_all_kept_each_at_its_place() -> None:
+    checks: list[dict[str, Any]] = [
+        {"type": "library", "metric": "rowCount", "mustBeGreaterThan": 1000},
+        {"type": "library", "metric": "duplicateValues", "mustBe": 0, "arguments": {"properties": ["id", "line"]}},
+        {"type": "sql", "query": "SELECT count(*) FROM ${table} WHERE id < 0", "mustBe": 0},
+        {"type": "text", "description": "Somebody looks at it."},
+        {"type": "text", "description": "Somebody else does."},
+    ]
+    table = {"name": "orders", "quality": checks, "properties": [{"name": "id"}, {"name": "line"}]}
+    document = {**FOREIGN, "schema": [table]}
+    made, found = read(document)
+    assert made is not None
+    assert [t.expectation.type for t in made.tests if isinstance(t, ExpectationTest)] == ["unique"]
+    told = [d.field_path for d in found if d.field_path and "quality" in d.field_path]
+    assert told == [f"schema[orders].quality[{n}]" for n in (0, 2, 3, 4)]
+    (written,) = loaded(yaml_text(odcs(made, "3.1")))["schema"]
+    assert len(written["quality"]) == len(checks)
+    bare = [{k: v for k, v in c.items() if k in checks[1]} if "name" in c else c for c in written["quality"]]
+    assert [c for c in checks if c not in bare] == []
 
 
 def test_who_changes_the_contract_after_an_import_has_the_last_word() -> None:

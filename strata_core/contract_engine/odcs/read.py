@@ -98,15 +98,15 @@ def _explain(document: Document, made: Mapping[str, Any], report: Report) -> Non
 
 def _kept(document: Document, entry: Entry) -> Diagnostic:
     """W170: the standard says it, and contracts have no field for it, or say it otherwise."""
-    path = tuple(_steps(document.data, entry["at"]))
+    path = tuple(_steps(document.data, entry["at"], entry["value"]))
     spelled = document.spelled(path)
     how = "contracts say it otherwise" if "was" in entry else "contracts have no field for it"
     message = f"`{spelled}` is kept under `extensions.odcs`: {how}"
     return finding("W170", message, document, path, severity=Severity.INFO, at_key=True)
 
 
-def _steps(data: Any, at: list[Any]) -> Iterator[str | int]:
-    """The path of an entry in the document."""
+def _steps(data: Any, at: list[Any], value: Any) -> Iterator[str | int]:
+    """The path of an entry in the document; an item without a name is found by its `value`."""
     here = data
     for step in at:
         if isinstance(step, str):
@@ -115,7 +115,12 @@ def _steps(data: Any, at: list[Any]) -> Iterator[str | int]:
         else:
             ((key, name),) = step.items()
             items = here if isinstance(here, list) else []
-            number = next((n for n, i in enumerate(items) if isinstance(i, Mapping) and i.get(key) == name), 0)
+            same = (
+                n
+                for n, i in enumerate(items)
+                if isinstance(i, Mapping) and i.get(key) == name and (name is not None or i == value)
+            )
+            number = next(same, 0)
             yield number
             here = items[number] if number < len(items) else None
 

@@ -1,7 +1,8 @@
 """What one document says and another does not, as a list of plain entries that can be laid upon the other again.
 
-An entry is a place (`at`: names of fields, and of items of lists `{name: orders}`), the value there, and in `was` what
-the other document said, where it said something: who changes that later has the last word.
+An entry is a place (`at`: names of fields, and of items of lists `{name: orders}`; one without a name is `{name: null}`
+and told apart by its value), the value there, and in `was` what the other document said, where it said something: who
+changes that later has the last word.
 """
 
 from __future__ import annotations
@@ -95,8 +96,9 @@ def _lay(place: Any, last: Any, entry: Mapping[str, Any]) -> None:
         elif place.get(last) == entry["was"]:
             place[last] = value
     elif isinstance(last, Mapping) and isinstance(place, list):
-        found = _below(place, last)
-        if found is None and "was" not in entry:
+        named = next(iter(last.values()), None) is not None
+        there = _below(place, last) is not None if named else value in place
+        if not there and "was" not in entry:
             place.append(value)
 
 
