@@ -136,7 +136,7 @@ def examine(setting: Setting, inventory: Inventory | None = None) -> Checked:
     files = {file.path: file for file in parsed.files}
     parsed = with_dbt_origins(parsed, setting.tree) if classified(parsed) else parsed
     collated = collate(parsed, setting.config.contracts)
-    promotions = _promotions(setting, [c.id for c in collated.candidates if c.sound], found)
+    promotions = _promotions(setting, found)
     around = Surroundings(collated, parsed, setting.config, promotions, setting.today, before.findings)
     validated = validate(around)
     kept.save(setting.root, inventory, before, files, validated.own)
@@ -170,10 +170,10 @@ def _compiled(setting: Setting, inventory: Inventory, found: list[Diagnostic]) -
         return ()
 
 
-def _promotions(setting: Setting, ids: list[str], found: list[Diagnostic]) -> Mapping[str, Promotion]:
+def _promotions(setting: Setting, found: list[Diagnostic]) -> Mapping[str, Promotion]:
     from .promotions import latest
 
-    promoted, problems = latest(setting.promotions, set(ids))
+    promoted, problems = latest(setting.promotions)
     found += problems
     return promoted
 

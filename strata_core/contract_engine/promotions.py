@@ -72,6 +72,11 @@ def _log(folder: Path) -> CommitLog:
     return CommitLog(folder)
 
 
+def record_file(folder: str, number: int) -> str:
+    """The file of a publication in `folder`."""
+    return f"{folder.rstrip('/')}/{number:020d}.json"
+
+
 def head(folder: Path) -> int:
     """How many publications there are. Raises `StrataError` E094."""
     return _log(folder).head()

@@ -6,7 +6,7 @@ Raises `StrataError` E034 for what is no revision, E073 for a `strata.toml` that
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
 
@@ -72,7 +72,8 @@ class RevisionTree:
 
 @dataclass(frozen=True, slots=True)
 class ProductDiff:
-    """What changed of a product: on one side alone it was added or removed, else `changes` say it."""
+    """What changed of a product: on one side alone it was added or removed, else `changes` say it. Where it had another
+    `id` before, its readers find it no more."""
 
     id: str
     before: Candidate | None
@@ -87,6 +88,11 @@ class ProductDiff:
             return False
         live = not str(self.before.data["version"]).startswith("0.")
         return live and (self.after is None or self.verdict is Verdict.MAJOR)
+
+    @property
+    def renamed_from(self) -> str | None:
+        """What it was called before; None where that is what it is called."""
+        return self.before.id if self.before is not None and self.before.id != self.id else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +119,38 @@ def contract_diff(written: str, folder: Path, today: date) -> ContractDiff:
         name = sides.after[0]
     levels = Levels(after.setting.config.classification)
     old, new = _sound(before), _sound(after)
+    renamed = _renamed(old, new)
     products = []
-    for id_ in sorted(old.keys() | new.keys()):
-        had, has = old.get(id_), new.get(id_)
+    for id_ in sorted((old.keys() | new.keys()) - set(renamed.values())):
+        had, has = old.get(renamed.get(id_, id_)), new.get(id_)
         if had is None or has is None:
             products.append(ProductDiff(id_, had, has, None, ()))
             continue
         changes = compare(had, has, levels)
-        if changes or had.data["version"] != has.data["version"]:
+        if changes or had.data["version"] != has.data["version"] or had.id != has.id:
             draft = str(had.data["version"]).startswith("0.")
-            products.append(ProductDiff(id_, had, has, Verdict.DRAFT if draft else verdict_of(changes), changes))
+            verdict = Verdict.MAJOR if had.id != has.id else verdict_of(changes)
+            products.append(ProductDiff(id_, had, has, Verdict.DRAFT if draft else verdict, changes))
     unsound = {c.file for c in after.collated.candidates if not c.sound}
     blocking = tuple(d for d in after.diagnostics if d.blocks and d.span is not None and d.span.file in unsound)
     return ContractDiff(sides.before[0], name, tuple(products), blocking)
+
+
+def _renamed(old: Mapping[str, Candidate], new: Mapping[str, Candidate]) -> Mapping[str, str]:
+    """The ids that products have by now, with what they were: one that is new has the assets of one that is gone, and
+    no other has."""
+    gone, added = _by_assets(old, new), _by_assets(new, old)
+    return {added[k][0]: gone[k][0] for k in gone.keys() & added.keys() if len(gone[k]) == len(added[k]) == 1}
+
+
+def _by_assets(
+    candidates: Mapping[str, Candidate], others: Mapping[str, Candidate]
+) -> Mapping[frozenset[str], list[str]]:
+    """The products that are not among `others`, by what assets they have."""
+    found: dict[frozenset[str], list[str]] = {}
+    for id_ in candidates.keys() - others.keys():
+        found.setdefault(frozenset(a.id for a in candidates[id_].contract.assets), []).append(id_)
+    return found
 
 
 def _authored(setting: Setting) -> Setting:

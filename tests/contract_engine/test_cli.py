@@ -183,6 +183,54 @@ def test_diff_between_revisions(project: Path) -> None:
     assert run("diff", "nowhere..HEAD")[0] == 2
 
 
+def test_diff_tells_a_product_that_was_renamed_and_says_nothing_of_a_file_that_was_moved(project: Path) -> None:
+    write(project, {PLACE: LIVE})
+    committed(project)
+    moved = "contracts/sales/paid/contract.yaml"
+    write(project, {moved: LIVE.replace("decimal(10,2)", "decimal(8,2)").replace("shop", "sales")})
+    (project / PLACE).unlink()
+    code, out, _ = run("diff", "HEAD")
+    assert (code, out.splitlines()[:2]) == (
+        1,
+        [
+            "sales.orders  1.0.0  renamed from shop.orders, major-breaking",
+            "  major   assets[orders].columns[amount]: narrowed (type-narrowed)",
+        ],
+    )
+    (product,) = json.loads(run("diff", "HEAD", "--format", "json")[1])["products"]
+    assert (product["id"], product["renamed_from"], product["breaks"]) == ("sales.orders", "shop.orders", True)
+    committed(project)
+    write(project, {"contracts/sales/orders/contract.yaml": (project / moved).read_text()})
+    (project / moved).unlink()
+    assert run("diff", "HEAD")[:2] == (0, "")
+
+
+def test_seed2_a_live_contract_that_is_removed_is_a_breaking_change(project: Path) -> None:
+    write(project, {PLACE: LIVE})
+    committed(project)
+    assert run("publish", "--by", "ann")[0] == 0
+    other = "contracts/shop/returns/contract.yaml"
+    write(project, {other: LIVE.replace("shop.orders", "shop.returns").replace("1.0.0", "0.1.0")})
+    (project / PLACE).unlink()
+    code, out, _ = run("validate", "--format", "json")
+    (found,) = json.loads(out)
+    assert (code, found["code"], found["message"]) == (
+        1,
+        "E131",
+        "`shop.orders` 1.0.0 is live, and its contract is gone",
+    )
+    assert found["span"]["file"] == "contracts/.promotions/00000000000000000001.json"
+    # A contract that cannot be read may be the one that is missing.
+    write(project, {PLACE: "id: [\n"})
+    assert "E131" not in run("validate", "--format", "json")[1]
+    # Draft products come and go.
+    write(project, {PLACE: LIVE})
+    committed(project)
+    assert run("publish", "--by", "ann")[0] == 0
+    (project / other).unlink()
+    assert run("validate")[0] == 0
+
+
 STRATA = """\
 source people(csv: "people.csv") {
   columns: { id: int64 nonnull primary_key, country: string enum {ES, NO} }

@@ -73,7 +73,8 @@ def _versions(product: ProductDiff) -> str:
         return f"{side.data['version']}  {'added' if product.before is None else 'removed'}"
     old, new = product.before.data["version"], product.after.data["version"]
     verdict = product.verdict.value if product.verdict else ""
-    return f"{old if old == new else f'{old} → {new}'}  {verdict}"
+    renamed = f"renamed from {product.renamed_from}, " if product.renamed_from else ""
+    return f"{old if old == new else f'{old} → {new}'}  {renamed}{verdict}"
 
 
 def _plain(found: ContractDiff) -> dict[str, Any]:
@@ -83,6 +84,7 @@ def _plain(found: ContractDiff) -> dict[str, Any]:
         "products": [
             {
                 "id": p.id,
+                "renamed_from": p.renamed_from,
                 "before": p.before.data["version"] if p.before else None,
                 "after": p.after.data["version"] if p.after else None,
                 "verdict": p.verdict.value if p.verdict else None,

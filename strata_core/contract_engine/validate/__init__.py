@@ -22,7 +22,7 @@ from ..levels import Levels
 from ..lowering import table_contracts
 from ..merge_rules import canonical
 from ..parse.parsed import Parsed
-from ..promotions import Promotion
+from ..promotions import Promotion, record_file
 from .agents import check_agents
 from .compatibility import check_compatibility
 from .consumers import Consumers
@@ -30,6 +30,7 @@ from .governance import check_governance
 from .inheritance import Sensitivity, check_inheritance
 from .profiles import Profile, check_profile, profiles
 from .references import check_cycles, check_references
+from .removed import check_removed
 from .test_shapes import check_tests, dbt_tests
 
 
@@ -53,7 +54,8 @@ class Validated:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a candidate is validated against besides itself. `kept` is what was found before in contracts, by file."""
+    """What a candidate is validated against besides itself. `promotions` are the latest of all products that ever had
+    one; `kept` is what was found before in contracts, by file."""
 
     collated: Collated
     parsed: Parsed
@@ -88,6 +90,8 @@ def validate(around: Surroundings) -> Validated:
         compatibility[candidate.id] = _compatibility(candidate, around, rules.levels, consumers)
         found += compatibility[candidate.id].diagnostics
     check_cycles(sound, found.append)
+    folder = around.config.contract_engine.promotions
+    check_removed(around.promotions, around.collated, around.parsed, folder, found.append)
     sensitivity = Sensitivity(around.collated, around.parsed)
     for candidate in sound:
         check_inheritance(candidate, sensitivity, rules.levels, found.append)
@@ -164,5 +168,5 @@ def _compatibility(candidate: Candidate, around: Surroundings, levels: Levels, c
 
 def promoted_candidate(promotion: Promotion, folder: str) -> Candidate:
     """The promoted contract as a candidate; it has no places any more but its record in `folder`."""
-    file = f"{folder}/{promotion.number:020d}.json"
+    file = record_file(folder, promotion.number)
     return Candidate(file, promotion.product, promotion.contract, {}, True)
