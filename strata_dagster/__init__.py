@@ -51,6 +51,11 @@ def __getattr__(name: str) -> Any:
     return found
 
 
+def __dir__() -> list[str]:
+    """With what is imported when it is asked for: `dg` finds components so."""
+    return sorted({*globals(), *WHEN_USED})
+
+
 __all__ = [
     "DagsterStrataTranslator",
     "Landing",

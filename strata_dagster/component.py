@@ -71,7 +71,7 @@ class StrataProjectScaffolder(Scaffolder[ScaffoldParams]):
         """Write it, with the path from the folder of the `dg` project."""
         root = request.project_root or Path.cwd()
         path = Path(os.path.relpath(request.params.project_path, root)).as_posix()
-        scaffold_component(request, {"project": "{{ project_root }}" + ("" if path == "." else f"/{path}")})
+        scaffold_component(request, {"project": "{{ context.project_root }}" + ("" if path == "." else f"/{path}")})
 
 
 UNPREPARED = (
@@ -131,7 +131,7 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
 
     type: strata_dagster.StrataProjectComponent
     attributes:
-      project: "{{ project_root }}/models"
+      project: "{{ context.project_root }}/models"
       select: "+revenue"
       translation:
         group_name: "{{ model.module }}"
@@ -143,7 +143,7 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
             project_folder,
             model_field_type=str,
             description="The folder of strata.toml; from the folder of defs.yaml where it is relative.",
-            examples=["{{ project_root }}/transform"],
+            examples=["{{ context.project_root }}/transform"],
         ),
     ]
     environment: Annotated[str, Resolver.default(description="The environment that models are published in.")] = "prod"

@@ -44,10 +44,10 @@ class StrataGuardComponent(Component, Resolvable):
 
     type: strata_dagster.StrataGuardComponent
     attributes:
-      project: "{{ project_root }}/transform"
+      project: "{{ context.project_root }}/transform"
       component:
         type: dagster_dbt.DbtProjectComponent
-        attributes: { project: "{{ project_root }}/dbt_project" }
+        attributes: { project: "{{ context.project_root }}/dbt_project" }
       tables:
         - { key: rates, metadata: { strata/location: data/rates.parquet } }
     """
@@ -58,7 +58,7 @@ class StrataGuardComponent(Component, Resolvable):
             project_folder,
             model_field_type=str,
             description="The folder of strata.toml, whose contracts hold; from that of defs.yaml where it is relative.",
-            examples=["{{ project_root }}/transform"],
+            examples=["{{ context.project_root }}/transform"],
         ),
     ]
     environment: Annotated[str, Resolver.default(description="The environment that rows are kept in.")] = "prod"

@@ -160,14 +160,17 @@ class Guarding:
         """The verdict on rows that are a value, or else on those that lie where they are said to be."""
         promise, value = self.promises[key], "the value that the asset returned"
         try:
-            found = self.op.rows(guard, key, promise) if table is None else (table, value, self.op.partition(key))
+            if table is None:
+                rows, place, partition = self.op.rows(guard, key, promise)
+            else:
+                rows, place, partition = table, value, self.op.partition(key)
         except StrataError as error:
             live = guard.base.models.get(promise.name)
             faults = tuple(_about(d, getattr(self.held[key], "value", None)) for d in error.diagnostics)
             verdict = Verdict(promise, "nowhere", live, faults=faults)
         else:
             by_dbt = DBT_UNIQUE_ID in self.op.guarded[key].metadata
-            rows, place, partition = found
+            place = place if partition is None else f"{place} (partition {partition})"
             verdict = judge(guard, promise, rows, place, seen=self.dbt if by_dbt else None, partition=partition)
         logged(self.op.context, guard, verdict)
         return verdict

@@ -71,7 +71,7 @@ def test_a_component_is_scaffolded_checked_listed_and_deployed_with_its_state(dg
     )
     assert code == 0, said
     written = dg.root / "src/shop_dg/defs/shop/defs.yaml"
-    assert "project: '{{ project_root }}/transform'" in written.read_text()
+    assert "project: '{{ context.project_root }}/transform'" in written.read_text()
 
     code, said, error = dg("check", "yaml")
     assert (code, "validated successfully" in said) == (0, True), error

@@ -774,6 +774,7 @@ def test_a_partition_is_judged_and_goes_live_alone(place) -> None:
     made = second.made["orders"]
     assert (made.partition, made.metadata["dagster/partition_row_count"].value) == ("b", 2)
     assert made.metadata["dagster/row_count"].value == 4
+    assert made.metadata["place"].value == "the value that the asset returned (partition b)"
     assert sorted(row["id"] for row in place.live()) == [1, 2, 3, 4]
     assert made.tags["dagster/data_version"] != first.made["orders"].tags["dagster/data_version"]
     bad = place.run(parted(place, b=rows(id=[5, 6], country=["FR", "ES"])), partition_key="b")

@@ -10,8 +10,10 @@ import dagster as dg
 import polars as pl
 import pytest
 from dagster.components.core.component_tree import ComponentTreeException
+from dagster.components.core.package_entry import get_package_objects_in_module
 from dagster.components.testing import create_defs_folder_sandbox
 
+import strata_dagster
 from strata_core.store import Store
 from strata_dagster import StrataGuardComponent
 
@@ -61,6 +63,11 @@ def loaded(sandbox: Any, root: Path, **attributes: Any) -> dg.Definitions:
     with sandbox.load_component_and_build_defs(path) as (component, defs):
         assert isinstance(component, StrataGuardComponent)
         return defs
+
+
+def test_dg_finds_the_components() -> None:
+    found = {name for name, _ in get_package_objects_in_module(strata_dagster)}
+    assert found == {"StrataGuardComponent", "StrataProjectComponent"}
 
 
 def orders(country: str) -> dict[str, Any]:
