@@ -107,7 +107,8 @@ class SensorOptions(Resolvable):
 def _sensor(context: ResolutionContext, value: Any) -> SensorOptions | None:
     if isinstance(value, bool) or value is None:
         return SensorOptions() if value else None
-    return SensorOptions.resolve_from_model(context, value)
+    made: SensorOptions = SensorOptions.resolve_from_model(context, value)
+    return made
 
 
 SensorChoice = Annotated[
@@ -237,8 +238,8 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
         from .contract_sensor import strata_contract_sensor
 
         products = strata_contract_assets(project=project, assets=assets, resource=resource, name=f"{name}_contracts")
-        options = self.contract_sensor or SensorOptions()
-        sensor = strata_contract_sensor(products, **options.of(f"{name}_contracts"))
+        said = self.contract_sensor or SensorOptions()
+        sensor = strata_contract_sensor(products, **said.of(f"{name}_contracts"))
         return Definitions(assets=[*assets, *products], sensors=[*stale, sensor])
 
     def _stale_sensor(

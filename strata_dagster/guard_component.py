@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from dagster import (
+    AssetKey,
     AssetsDefinition,
     AssetSpec,
     Component,
@@ -116,10 +117,12 @@ class StrataGuardComponent(Component, Resolvable):
         """`asset` guarded, None where nothing is said of it."""
         if not isinstance(asset, AssetsDefinition) or not asset.is_materializable:
             return None
+        named: dict[str | AssetKey, str]
         if isinstance(self.contracts, Mapping):
             named = {k: self.contracts[n] for k in asset.keys if (n := k.to_user_string()) in self.contracts}
         else:
-            named = covered_assets(asset, self.contracts, covers_of(project))
+            found = covered_assets(asset, self.contracts, covers_of(project))
+            named = dict(found.items())
         return guard(asset, project=project, contracts=named) if named else None
 
     def _of_table(self, spec: AssetSpec) -> str | None:

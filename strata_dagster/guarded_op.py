@@ -100,8 +100,8 @@ class GuardedOp:
         if self.guarded[key].partitions_def is None or not (self.context.has_partition_key or self._has_range):
             return None
         if self.context.has_partition_key:
-            return self.context.partition_key
-        keys = self.context.partition_keys
+            return str(self.context.partition_key)
+        keys = list(map(str, self.context.partition_keys))
         if len(keys) == 1:
             return keys[0]
         message = (
@@ -112,7 +112,7 @@ class GuardedOp:
 
     @property
     def _has_range(self) -> bool:
-        return self.context.has_partition_key_range
+        return bool(self.context.has_partition_key_range)
 
     def asked(self, check: AssetCheckResult) -> bool:
         """Whether the run selects the check that `check` is the result of."""

@@ -44,7 +44,8 @@ class StrataResource(ConfigurableResource[Any]):
 
     def settled(self) -> StrataResource:
         """With the values of environment variables: for what runs outside of a run, such as a sensor."""
-        return self.process_config_and_initialize()
+        made: StrataResource = self.process_config_and_initialize()
+        return made
 
     def apply(self, context: AssetExecutionContext, *, recompute: Recompute = "stale") -> StrataApplication:
         """An apply of the models that `context` selects; `stream()` carries it out and tells what happened."""

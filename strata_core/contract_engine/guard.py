@@ -339,8 +339,8 @@ def promote(
 
 
 def _published(
-    guard: Guard, found: Mapping[str, Kept], message: str, tags: Mapping[str, str]
-) -> tuple[EnvironmentVersion, Mapping[str, Kept]]:
+    guard: Guard, found: dict[str, Kept], message: str, tags: Mapping[str, str]
+) -> tuple[EnvironmentVersion, dict[str, Kept]]:
     """The version that has what was `found` sound; a partition goes beside those that others published meanwhile."""
     base = guard.base
     while True:
