@@ -22,8 +22,10 @@ from dagster import (
 )
 
 from strata_core.contract_engine.approvals import approvals
+from strata_core.contract_engine.blocking import blocking_tests
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.apply import apply_plan
+from strata_core.planning.blocking_tests import Find
 from strata_core.planning.plan import Plan
 from strata_core.planning.project import Project, compile_, compile_sound, open_project
 from strata_core.planning.promotion import Promotion, plan_promotion, promote
@@ -33,7 +35,7 @@ from strata_core.planning.workspace import Workspace, open_workspace
 
 from . import events
 from .assets import ON_ERROR
-from .contract_tests import answered, blocks, selected_specs, told_of_tests, unasked
+from .contract_tests import NOT_APPLIED, AtThePin, answered, blocks, selected_specs, told_of_tests, unasked
 from .examination import examined
 from .findings import findings
 from .partitions import asked_of
@@ -69,11 +71,12 @@ class StrataApplication:
             yield from (events.unexamined(key, error.diagnostics) for key in selection.healths.values())
             yield from (unasked(spec, error.diagnostics) for spec in selected_specs(self.context))
             raise self._stopped(error, None) from None
-        applied = bool(selection.models or selection.pins)
-        failure = (yield from self._applied(project, selection)) if applied else None
+        failure, pinned = None, NOT_APPLIED
+        if selection.models or selection.pins:
+            failure, pinned = yield from self._applied(project, selection)
         yield from examined(project, self.environment, selection.healths, again=not selection.models)
         broken = []
-        for result in answered(selected_specs(self.context), project.root, self.environment):
+        for result in answered(selected_specs(self.context), project.root, self.environment, pinned):
             broken += [result] if blocks(result) else []
             yield result
         if failure is None and broken:  # Dagster itself would try again
@@ -81,7 +84,10 @@ class StrataApplication:
         if failure is not None:
             raise failure
 
-    def _applied(self, project: Project, selection: Selection) -> Generator[Told, None, Failure | None]:
+    def _applied(
+        self, project: Project, selection: Selection
+    ) -> Generator[Told, None, tuple[Failure | None, AtThePin]]:
+        """Carry it out and tell of it; gives why the run fails, and what tests of contracts were asked already."""
         broken: tuple[Diagnostic, ...] = ()
         try:
             workspace = self._workspace(project)
@@ -92,18 +98,18 @@ class StrataApplication:
             work = self._work(workspace, selection)
         except StrataError as error:
             yield from (events.unknown(key, error.diagnostics) for key in selection.pins.values())
-            return self._stopped(error, project)
+            return self._stopped(error, project), NOT_APPLIED
         for name, key in selection.sources.items():
             if name in workspace.sources:
                 yield events.observation(key, workspace.sources[name])
         if lints := (work if isinstance(work, Plan) else work.plan).lints:
             self.context.log.warning(findings(lints, project))
-        failure = yield from self._carried_out(workspace, selection, work)
+        failure, pinned = yield from self._carried_out(workspace, selection, work)
         if broken:
             self.context.log.error(findings(broken, project))
             told = f"does not compile: {', '.join(sorted(names))}"
-            return Failure(f"{told}\n{failure.description}" if failure else told, allow_retries=False)
-        return failure
+            failure = Failure(f"{told}\n{failure.description}" if failure else told, allow_retries=False)
+        return failure, pinned
 
     def _workspace(self, project: Project) -> Workspace:
         tolerant = self.context.op_def.tags.get(ON_ERROR) == "check"
@@ -120,7 +126,15 @@ class StrataApplication:
         asked = partial(approvals, workspace.project.root)
         source = self.context.run.tags.get(PROMOTE_FROM)
         if source is not None and models:
-            return plan_promotion(workspace, source, models, with_upstream=False, take_back=take_back, approvals=asked)
+            return plan_promotion(
+                workspace,
+                source,
+                models,
+                with_upstream=False,
+                take_back=take_back,
+                approvals=asked,
+                tests=self._tests(workspace.project),
+            )
         return workspace.plan(
             models, with_upstream=False, take_back=take_back, force=self.force, approvals=asked, asked=partitions
         )
@@ -132,12 +146,22 @@ class StrataApplication:
             return promote(workspace, work, message=message, tags=tags)
         publish = workspace.project.config.environment(self.environment).publish
         return apply_plan(
-            workspace, work, workspace.engine(), publish=publish, message=message, tags=tags, progress=log.progress
+            workspace,
+            work,
+            workspace.engine(),
+            publish=publish,
+            message=message,
+            tags=tags,
+            progress=log.progress,
+            tests=self._tests(workspace.project),
         )
+
+    def _tests(self, project: Project) -> Find:
+        return partial(blocking_tests, project, self.environment)
 
     def _carried_out(
         self, workspace: Workspace, selection: Selection, work: Plan | Promotion
-    ) -> Generator[Told, None, Failure | None]:
+    ) -> Generator[Told, None, tuple[Failure | None, AtThePin]]:
         plan, run = work.plan if isinstance(work, Promotion) else work, self.context.run
         log = RunLog(self.context.log, workspace.project, self.environment)
         telling = Telling(self.context, workspace, selection, plan)
@@ -162,9 +186,10 @@ class StrataApplication:
                             self.context.log_event(reader)
         except StrataError as error:
             yield from telling.stopped(error.diagnostics)
-            return self._stopped(error, workspace.project)
+            return self._stopped(error, workspace.project), telling.at_the_pin()
         faults = telling.faults()
-        return Failure(telling.summary(), allow_retries=transient(faults)) if faults else None
+        failure = Failure(telling.summary(), allow_retries=transient(faults)) if faults else None
+        return failure, telling.at_the_pin()
 
     def _stopped(self, error: StrataError, project: Project | None) -> Failure:
         self.context.log.error(findings(error.diagnostics, project))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from dagster import AssetCheckSpec, AssetKey, AssetSpec, DagsterInvalidDefinitionError, FreshnessPolicy
 
+from strata_core.contract_engine.blocking import has_contracts
 from strata_core.diagnostics import StrataError
 
 from .checks import LAST_KNOWN_GOOD, WRITE_PIN, free_name, plain_name
@@ -33,8 +34,10 @@ FRESHNESS = "freshness"
 OF_MODELS = ("strata_model", "dagster_asset")
 """The kinds of a product's asset that a model of Strata may be."""
 OWN = (WRITE_PIN, LAST_KNOWN_GOOD, FRESHNESS)
+BLOCKS_AFTERWARDS = "Where it fails, nothing downstream runs."
+"""What a blocking test of dbt's means: its result is dbt's, and known when dbt has run it."""
 MEANS = {
-    "blocking": "It blocks what is downstream.",
+    "blocking": "Rows that break it do not go live, and nothing downstream runs.",
     "degrading": "Where it fails, the product's status is degraded.",
     "informational": "It is recorded, and blocks or degrades nothing.",
     "experimental": "It is recorded for the owners of the product, and blocks or degrades nothing.",
@@ -44,8 +47,7 @@ MEANS = {
 def covers_of(project: StrataProject) -> tuple[Covered, ...]:
     """What the product contracts of `project` cover; nothing where it has none. Raises `DagsterInvalidDefinitionError`
     where `strata.toml` is at fault."""
-    folders = [project.root / folder for folder in project.opened.config.contracts]
-    if not any(folder.is_dir() for folder in folders):
+    if not has_contracts(project.root, project.opened.config):
         return ()
     from strata_core.contract_engine.covering import covered
     from strata_core.contract_engine.pipeline import open_setting
@@ -114,7 +116,9 @@ def freshness_policy(covers: Sequence[Covered]) -> FreshnessPolicy | None:
 
 def _described(test: CoveredTest) -> str:
     said = f"{test.description.rstrip('.')}. " if test.description else ""
-    return f"{said}A {test.severity} test of `{test.product}`. {MEANS[test.severity]}"
+    means = BLOCKS_AFTERWARDS if test.kind == "dbt" and test.severity == "blocking" else MEANS[test.severity]
+    article = "An" if test.severity[0] in "aeiou" else "A"
+    return f"{said}{article} {test.severity} test of `{test.product}`. {means}"
 
 
 @dataclass(frozen=True, slots=True)

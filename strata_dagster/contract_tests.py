@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,11 +22,12 @@ from strata_core.contract_engine.observe import SeenTest
 from strata_core.contract_engine.pipeline import Checked, Setting, examine, open_setting
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.reachable import ReachableTables
+from strata_core.planning.results import AskedTest, ModelResult
 
 from .checks import WRITE_PIN
 from .contract_checks import ASSET, FRESHNESS, PRODUCT, SEVERITY, TEST
 from .findings import list_of
-from .pins import Metadatum
+from .pins import PUBLISHED, Metadatum
 
 
 def result_of(spec: AssetCheckSpec, seen: SeenTest | None) -> AssetCheckResult:
@@ -101,8 +102,35 @@ def told_of_tests(results: Sequence[AssetCheckResult]) -> str:
     return "\n".join(("blocking tests of contracts fail:", *lines))
 
 
-def answered(specs: Sequence[AssetCheckSpec], root: Path, environment: str) -> Iterator[AssetCheckResult]:
-    """The result of each check in `specs`, asked of what is there now. Every one is told."""
+@dataclass(frozen=True, slots=True)
+class AtThePin:
+    """What blocking tests gave on the candidates of an apply: on those that are live since, and on those that it
+    refused. `stays` says what readers have in their place."""
+
+    published: Mapping[tuple[str, str], AskedTest] = field(default_factory=dict)
+    refused: Mapping[tuple[str, str], AskedTest] = field(default_factory=dict)
+    stays: str = ""
+
+    @classmethod
+    def of(cls, results: Iterable[ModelResult], published: Set[str], stays: str) -> AtThePin:
+        """Of the models that an apply was for; `published` names those whose candidates are live."""
+        known = [(r, (t.product, t.test), t) for r in results for t in r.tests]
+        live = {test: t for r, test, t in known if r.name in published and t.outcome == "passed"}
+        refused = {test: t for r, test, t in known if r.name not in published and t.blocks}
+        return cls({test: t for test, t in live.items() if test not in refused}, refused, stays)
+
+
+NOT_APPLIED = AtThePin()
+
+
+def answered(
+    specs: Sequence[AssetCheckSpec], root: Path, environment: str, pinned: AtThePin = NOT_APPLIED
+) -> Iterator[AssetCheckResult]:
+    """The result of each check in `specs`: what it gave at the pin, else asked of what is there now. Every one is
+    told."""
+    known = {spec.key: result for spec in specs if (result := _at_the_pin(spec, pinned)) is not None}
+    yield from known.values()
+    specs = [spec for spec in specs if spec.key not in known]
     if not specs:
         return
     from strata_core.contract_engine.execution.latest import latest_results
@@ -116,6 +144,28 @@ def answered(specs: Sequence[AssetCheckSpec], root: Path, environment: str) -> I
         return
     for spec in specs:
         yield from _answer(spec, asking, seen)
+
+
+def _at_the_pin(spec: AssetCheckSpec, pinned: AtThePin) -> AssetCheckResult | None:
+    """What a blocking test gave at the pin; None where it was not asked there, or not of what is live."""
+    given = spec.metadata or {}
+    test = (str(given[PRODUCT]), str(given.get(TEST)))
+    asked = pinned.refused.get(test) or pinned.published.get(test)
+    if asked is None:
+        return None
+    result = result_of(spec, SeenTest(*test, asked.outcome, asked.at, asked.offenders, asked.message))
+    if asked.blocks:
+        text, severity = f"{result.description}: not published; {pinned.stays}", AssetCheckSeverity.ERROR
+    else:
+        text, severity = f"{result.description}, before the rows went live", result.severity
+    return AssetCheckResult(
+        passed=result.passed,
+        asset_key=spec.asset_key,
+        check_name=spec.name,
+        severity=severity,
+        metadata={**(result.metadata or {}), PUBLISHED: not asked.blocks},
+        description=text,
+    )
 
 
 def _answer(

@@ -40,6 +40,7 @@ from strata_core.types.spelling import TypeSpellingError, parse_type
 from .checks import LAST_KNOWN_GOOD
 from .covering import Landscape
 from .events import DATA_VERSION_TAG
+from .pins import PUBLISHED
 
 PORTION = 200
 """How many assets or checks are asked for at once."""
@@ -141,6 +142,8 @@ def _tested(product: str, test: str | None, said: AssetCheckEvaluation, at: str)
     """The result of a contract's test that an asset's own check told. An age is told from runs, and what an
     experimental test found is not in its check."""
     outcome = said.metadata.get("outcome")
+    if _value(said, PUBLISHED) is False:
+        return  # a candidate's, which is not live
     if test is not None and outcome is not None and outcome.value in get_args(Outcome):
         yield _test(product, test, outcome.value, said, at)
 

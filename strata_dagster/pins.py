@@ -18,6 +18,8 @@ from .checks import WRITE_PIN
 from .tables import markdown_table
 
 Metadatum = str | int | float | bool | MetadataValue[Any]
+PUBLISHED = "published"
+"""Metadata of a check that was made of a candidate: whether it is live since."""
 NOTHING = "No contract promises anything of the rows.\n"
 TOGETHER = "because its environment publishes all tables of a run together and not all were sound"
 """Why a sound candidate is not live."""
@@ -80,8 +82,12 @@ def stays_live(live: Pointer | None, environment: str, version: EnvironmentVersi
 
 def nothing_published(environment: str, version: EnvironmentVersion) -> str:
     """The line of a run's failure that says what readers have."""
-    stays = f"version {version.number} of {environment} stays live" if version.number else "nothing is live yet"
-    return f"nothing was published: {stays}"
+    return f"nothing was published: {what_stays(environment, version)}"
+
+
+def what_stays(environment: str, version: EnvironmentVersion) -> str:
+    """What readers of an environment have."""
+    return f"version {version.number} of {environment} stays live" if version.number else "nothing is live yet"
 
 
 def pin_result(

@@ -22,6 +22,9 @@ class Log(Protocol):
     def info(self, msg: object, /, *, extra: Mapping[str, object]) -> None:
         """Says what happens."""
 
+    def warning(self, msg: object, /, *, extra: Mapping[str, object]) -> None:
+        """Says what may be wrong."""
+
     def error(self, msg: object, /, *, extra: Mapping[str, object]) -> None:
         """Says what went wrong."""
 
@@ -68,6 +71,8 @@ class RunLog:
             codes=[d.code for d in result.violations],
             **({"rows": manifest.rows, "digest": manifest.digest} if manifest else {}),
         )
+        if result.unasked:
+            self.log.warning(findings(result.unasked, self.project), extra=fields)
         match result.status:
             case Status.VIOLATED | Status.FAILED:
                 self.log.error(f"{line}\n\n{findings(result.violations, self.project)}", extra=fields)

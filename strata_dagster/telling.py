@@ -17,9 +17,10 @@ from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
 
 from . import events
+from .contract_tests import AtThePin
 from .findings import failure_lines
 from .partitions import provenance_tags, waited_for
-from .pins import TOGETHER, nothing_published
+from .pins import TOGETHER, nothing_published, what_stays
 from .selection import Selection
 
 Told = MaterializeResult[None] | AssetMaterialization | AssetCheckResult
@@ -36,6 +37,7 @@ class Telling:
     _results: dict[str, ModelResult] = field(init=False)
     _told: set[str] = field(default_factory=set)
     _unreadable: list[Diagnostic] = field(default_factory=list)
+    _published: set[str] = field(default_factory=set)
     _version: EnvironmentVersion = field(init=False)
     _hidden: Mapping[str, Set[str]] = field(init=False)
 
@@ -51,6 +53,7 @@ class Telling:
     def published(self, version: EnvironmentVersion, models: frozenset[str]) -> Iterator[Told]:
         """`models` are live in `version`; so is, in between, what is fresh."""
         self._version, open_ = version, set(models)
+        self._published |= models
         for planned in self.plan.models:
             if not open_:
                 return
@@ -68,6 +71,11 @@ class Telling:
         """The apply could not go on; candidates that were made are not live."""
         yield from self._rest(f"because the apply stopped ({', '.join(d.code for d in diagnostics)})", diagnostics)
         yield from self._checked_alone()
+
+    def at_the_pin(self) -> AtThePin:
+        """What blocking tests of contracts gave on the candidates."""
+        stays = what_stays(self.workspace.environment, self._version)
+        return AtThePin.of(self._results.values(), self._published, stays)
 
     def faults(self) -> tuple[Diagnostic, ...]:
         """Why the run fails; empty where everything selected is live and sound."""

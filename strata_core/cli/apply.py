@@ -52,6 +52,7 @@ def apply_command(
     the store: the exit code is 1. With --partition only these partitions are computed and published.
     """
     from ..contract_engine.approvals import approvals
+    from ..contract_engine.blocking import blocking_tests
     from ..planning.apply import apply_plan
     from ..planning.run_events import announced
     from ..planning.workspace import open_workspace
@@ -80,6 +81,7 @@ def apply_command(
             workspace.engine(),
             publish=publish,
             progress=lambda _model, rows: shown.update(plural(rows, "row")),
+            tests=partial(blocking_tests, project, environment),
         )
         events = announced(events, workspace, plan, shown.say)
         outcome = _told(events, project, shown, max((len(p.name) for p in plan.stale), default=0))
@@ -101,7 +103,7 @@ def _told(events: Iterator[Event], project: Project, shown: Progress, width: int
                 shown.set(f"[{event.position}/{event.total}] {event.name}")
             case Finished(result=result):
                 shown.say(_line(result, width))
-                new = [d for d in result.violations if d not in told]
+                new = [d for d in (*result.unasked, *result.violations) if d not in told]
                 if new:
                     shown.say(rendered(new, project.line_source, err=True))
                 told.update(new)
@@ -177,5 +179,12 @@ def _model_as_json(result: ModelResult) -> dict[str, object]:
         },
         "pin": report_to_json(result.pin) if result.pin else None,
         "inputs": [report_to_json(report) for report in result.inputs],
-        "diagnostics": [{"code": d.code, "message": d.message, "fix": d.fix} for d in result.violations],
+        "tests": [
+            {"product": t.product, "test": t.test, "outcome": t.outcome, "offenders": t.offenders, "message": t.message}
+            for t in result.tests
+        ],
+        "diagnostics": [
+            {"code": d.code, "message": d.message, "place": str(d.span) if d.span else None, "fix": d.fix}
+            for d in result.violations
+        ],
     }

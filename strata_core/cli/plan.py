@@ -20,6 +20,7 @@ from .report import colored, plural, sized, tell
 if TYPE_CHECKING:
     from ..contract.changes import Change
     from ..planning.asked_periods import Asked
+    from ..planning.blocking_tests import BlockingTests
     from ..planning.forecast import Effect, Forecast, Work
 
 MOST_REACHED = 6
@@ -46,12 +47,14 @@ def plan_command(
 ) -> int:
     """Show which models are stale, and why: own change, contract change, upstream change, data change, missing.
 
-    Of each it tells what an apply will take (an artifact that exists is reused), what changes for its readers, and whom
-    that reaches. MODELS limits the plan to these and the stale models that they read. Without MODELS it is for what
-    the pipelines of the environment name, or for all. The exit code is 1 where it would break another project that
-    shares the store, and 4 where a file that a stale model reads is missing, or lacks what is declared of it.
+    Of each it tells what an apply will take (an artifact that exists is reused), what changes for its readers, whom
+    that reaches, and the blocking tests of product contracts that its rows have to hold. MODELS limits the plan to
+    these and the stale models that they read. Without MODELS it is for what the pipelines of the environment name, or
+    for all. The exit code is 1 where it would break another project that shares the store, and 4 where a file that a
+    stale model reads is missing, or lacks what is declared of it.
     """
     from ..contract_engine.approvals import approvals
+    from ..contract_engine.blocking import blocking_tests
     from ..planning.forecast import forecast
     from ..planning.moved_sources import moved_sources
     from ..planning.workspace import open_workspace
@@ -67,13 +70,14 @@ def plan_command(
         )
         forecasts = forecast(workspace, plan) if plan.stale else {}
         moved = moved_sources(workspace, plan)
+        tests = blocking_tests(project, environment, {m.name for m in plan.stale})
     read = {name for planned in plan.stale for name in planned.inputs}
     missing = [d for name, problem in workspace.missing.items() if name in read for d in problem.diagnostics]
     missing += moved
     if format_ == "json":
-        click.echo(json.dumps(as_json(plan, forecasts), indent=2))
+        click.echo(json.dumps(as_json(plan, forecasts, tests), indent=2))
     else:
-        for line in lines(plan, forecasts):
+        for line in lines(plan, forecasts, tests):
             click.echo(line, color=colored())
     if found := [*missing, *plan.conflicts, *plan.lints]:
         tell(found, project.line_source)
@@ -82,7 +86,7 @@ def plan_command(
     return FINDINGS if plan.conflicts else CLEAN
 
 
-def as_json(plan: Plan, forecasts: Mapping[str, Forecast]) -> dict[str, object]:
+def as_json(plan: Plan, forecasts: Mapping[str, Forecast], tests: BlockingTests) -> dict[str, object]:
     """The plan as a document for machines."""
     return {
         "environment": plan.environment,
@@ -105,6 +109,7 @@ def as_json(plan: Plan, forecasts: Mapping[str, Forecast]) -> dict[str, object]:
                 "reasons": [{"reason": str(c.reason), "upstream": list(c.upstream)} for c in m.causes],
                 "work": _work_as_json(forecasts[m.name].work) if m.name in forecasts else None,
                 "effect": _effect_as_json(forecasts[m.name].effect) if m.name in forecasts else None,
+                "tests": [{"product": t.product, "test": t.id} for t in tests.of(m.name)],
             }
             for m in plan.models
         ],
@@ -130,7 +135,7 @@ def _effect_as_json(effect: Effect) -> dict[str, object]:
     }
 
 
-def lines(plan: Plan, forecasts: Mapping[str, Forecast]) -> Iterator[str]:
+def lines(plan: Plan, forecasts: Mapping[str, Forecast], tests: BlockingTests) -> Iterator[str]:
     """The plan for people: a row for each stale model, what changes below it, and how many there are."""
     fresh = len(plan.models) - len(plan.stale)
     rows = []
@@ -148,7 +153,8 @@ def lines(plan: Plan, forecasts: Mapping[str, Forecast]) -> Iterator[str]:
         yield click.style(_aligned(HEADERS, widths), dim=True)
     for row in rows:
         yield _aligned(row, widths)
-        yield from (f"{' ' * (widths[0] + 4)}{line}" for line in effect_lines(forecasts[row[1]].effect))
+        below = [*effect_lines(forecasts[row[1]].effect), *_tests(tests, row[1])]
+        yield from (f"{' ' * (widths[0] + 4)}{line}" for line in below)
     yield from (f"  {name}: no model of the project any more, will be unpublished" for name in plan.removed)
     yield from (f"  {a.table}: {a.by} approved the change {a.change[:12]}" for a in plan.approved)
     if not rows and not plan.removed:
@@ -190,6 +196,15 @@ def effect_lines(effect: Effect) -> Iterator[str]:
         yield f"reaches the values of {listed(effect.reached_values, MOST_REACHED)}"
     if effect.reached_rows:
         yield f"reaches the rows of {listed(effect.reached_rows, MOST_REACHED)}"
+
+
+def _tests(tests: BlockingTests, model: str) -> Iterator[str]:
+    """What has to hold of the rows of a model before they go live."""
+    by_product: dict[str, list[str]] = {}
+    for test in tests.of(model):
+        by_product.setdefault(test.product, []).append(test.id)
+    for product, ids in by_product.items():
+        yield f"blocking tests of {product}, before it goes live: {listed(ids, MOST_REACHED)}"
 
 
 def _change(change: Change) -> str:

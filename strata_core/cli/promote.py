@@ -38,6 +38,7 @@ def promote_command(
     where a contract or another project that shares the store would be broken.
     """
     from ..contract_engine.approvals import approvals
+    from ..contract_engine.blocking import blocking_tests
     from ..contract_engine.guard import promised_tables
     from ..planning.forecast import effects
     from ..planning.promotion import plan_promotion, promote
@@ -48,8 +49,10 @@ def promote_command(
     with Progress("looking at what is published", quiet=format_ == "json"):
         workspace = open_workspace(project, target, compile_sound(project), write=False)
         asked = partial(approvals, project.root)
-        held = partial(promised_tables, project.root)
-        promotion = plan_promotion(workspace, source, tables or None, approvals=asked, promised=held)
+        held, tests = partial(promised_tables, project.root), partial(blocking_tests, project, target)
+        promotion = plan_promotion(
+            workspace, source, tables or None, approvals=asked, promised=held, tests=tests
+        )
         changed = effects(workspace, promotion.plan)
     if format_ == "text":
         for line in _lines(workspace.store, promotion, changed):

@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from ..contract.model import TableContract
 from ..contract.report import PinReport
-from ..diagnostics import Diagnostic, Span, StrataError
+from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import Engine, TableInput
 from ..frozen import dataclass, replace
 from ..planning.catalog import Approved, read_catalog
@@ -51,6 +51,7 @@ from .covering import Covered, covered_by, named_cover, store_name
 from .execution.latest import latest_results
 from .execution.run import asset_rows
 from .observe import SeenTest
+from .pin_tests import FAILING, failure
 from .pipeline import Checked, examine, open_setting
 
 
@@ -296,15 +297,8 @@ def results_of(
 def blocking_failures(promise: Promise, tests: Iterable[SeenTest]) -> tuple[Diagnostic, ...]:
     """E144 for each test of severity `blocking` that does not hold, or could not be asked to its end."""
     severities = {t.id: t.severity for t in promise.tests}
-    found = (t for t in tests if severities.get(t.test) == "blocking" and t.outcome in ("failed", "error"))
-    return tuple(_failure(promise, test) for test in found)
-
-
-def _failure(promise: Promise, test: SeenTest) -> Diagnostic:
-    place: Span | None = promise.table.span
-    told = f": {test.message}" if test.message else ""
-    message = f"the blocking test `{test.test}` of `{test.product}` does not hold{told}"
-    return Diagnostic("E144", message, place, fix="repair the rows where they are made, or change the test")
+    found = (t for t in tests if severities.get(t.test) == "blocking" and t.outcome in FAILING)
+    return tuple(failure(test, promise.table.span) for test in found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Apply: compute what is stale, pin it, publish it in one step (design `architecture.md`, "The flow").
 
 Per model: look for an artifact at its content address; check the inputs that nobody checked yet; else execute,
-stage, pin, adopt (`compute.py`; a model with partitions of time by these: `piecewise.py`). Then commit the environment.
+stage, pin, adopt (`compute.py`; a model with partitions of time by these: `piecewise.py`); ask the blocking tests of
+product contracts of it (`blocking_tests.py`). Then commit the environment.
 A candidate that violates its contract is discarded, what reads it is left as it was, and the last-known-good stays live
 (Seed 0 §5 C). Adopted artifacts are kept even when the apply publishes nothing, so that the next one need not compute
 them again.
@@ -19,6 +20,7 @@ from ..store.artifacts import Artifact
 from ..store.environments import EnvironmentVersion
 from ..store.store import Store
 from .attempt import attempt
+from .blocking_tests import Find, judged, no_tests
 from .compute import Input, Run
 from .environments import not_published
 from .outlived import unkept
@@ -41,12 +43,14 @@ def apply_plan(
     message: str = "",
     tags: Mapping[str, str] | None = None,
     progress: Progress = lambda _model, _rows: None,
+    tests: Find = no_tests,
 ) -> Iterator[Event]:
     """Carry out `plan`, telling what happens; the last event is the `Outcome`.
 
     `publish` is "together" (all stale models in one version, or none if one is violated or fails) or "each" (a
     version per model, so that independent branches publish, and of a model with partitions of time those that are
-    sound). `progress` is told the rows written so far.
+    sound). `progress` is told the rows written so far. `tests` finds the blocking tests of product contracts, which
+    are part of the pin.
     Raises `StrataError` with the plan's conflicts, E093 where another apply published something else first, E092 where
     the store refuses.
     """
@@ -54,8 +58,11 @@ def apply_plan(
         raise StrataError(*plan.conflicts)
     environment = workspace.store.environment(plan.environment)
     kept, hidden = _kept(workspace, plan), hidden_columns(workspace.compiled)
-    run = Run(workspace, engine, datetime.now(UTC), hidden, kept, progress, each=publish == "each")
+    waiting = {p.name for p in plan.stale}
+    asked, each = tests(waiting), publish == "each"
+    run = Run(workspace, engine, datetime.now(UTC), hidden, kept, progress, each, asked)
     results: dict[str, ModelResult] = {}
+    candidates: dict[str, Artifact] = {}
     version, published = plan.base, frozenset[str]()
 
     def commit(changed: tuple[ModelResult, ...], removed: tuple[str, ...] = ()) -> EnvironmentVersion:
@@ -73,15 +80,19 @@ def apply_plan(
             result = ModelResult(planned.name, Status.SKIPPED, planned, waits_for=waits_for)
         else:
             result = attempt(run, planned, partial(_input, workspace, planned, results, plan.base))
+        waiting.discard(planned.name)
+        result = judged(asked, result, candidates, version, frozenset() if each else waiting)
+        if result.artifact is not None and not each:
+            candidates[planned.name] = result.artifact
         results[planned.name] = result
         yield Finished(result)
-        if publish == "each" and result.publishable:
+        if each and result.publishable:
             version = commit((result,))
             published |= {planned.name}
             yield Published(version, (planned.name,))
     stale = tuple(results[p.name] for p in plan.stale)
-    if all(r.status.sound for r in stale) and (plan.removed or (stale and publish == "together")):
-        left = stale if publish == "together" else ()
+    if all(r.status.sound for r in stale) and (plan.removed or (stale and not each)):
+        left = () if each else stale
         version = commit(left, plan.removed)
         published |= {r.name for r in left}
         yield Published(version, tuple(r.name for r in left), plan.removed)

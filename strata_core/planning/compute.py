@@ -17,6 +17,7 @@ from ..frozen import dataclass, field, replace
 from ..relation.nodes import Relation
 from ..store.artifacts import Artifact, Candidate
 from .artifact_relation import artifact_relation
+from .blocking_tests import NO_TESTS, BlockingTests
 from .fingerprints import address
 from .increments import Watermark, Way, increment_address, increment_relation, measured, way_of
 from .pinning import pin_candidate, pin_source, source_outdated, unmet_expectations
@@ -41,7 +42,7 @@ class Run:
 
     `hidden` names, per source and model, the columns whose values no report shows; `kept` what is known of the
     sources' rows from before; `checked` the reports on the sources that this apply looked at. With `each` what is sound
-    is published beside what is not.
+    is published beside what is not. `tests` are those of product contracts that may refuse a candidate.
     """
 
     workspace: Workspace
@@ -51,6 +52,7 @@ class Run:
     kept: frozenset[KeptDeclaration]
     progress: Callable[[str, int], None]
     each: bool = False
+    tests: BlockingTests = NO_TESTS
     checked: dict[str, PinReport] = field(default_factory=dict)
 
 

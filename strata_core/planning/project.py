@@ -44,9 +44,9 @@ class Project:
     files: tuple[SourceText, ...]
 
     def line_source(self, path: str) -> str | None:
-        """The text of a module or of `strata.toml` for showing it, bytes that are no UTF-8 replaced."""
+        """The text of a module, of `strata.toml` or of a contract for showing it, bytes that are no UTF-8 replaced."""
         found = [file.content for file in self.files if file.path == path]
-        if not found and path == CONFIG_NAME:
+        if not found and (self.root / path).is_file():
             found = [_read(self.root, self.root / path).content]
         return found[0].decode("utf-8", errors="replace") if found else None
 

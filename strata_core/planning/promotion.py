@@ -3,9 +3,9 @@
 Guarded tables go along with the models (`promoted_tables.py`).
 
 What is promoted has to be what an apply in the target could have made: the text of this project means what the
-artifacts were made from, each stands beside the upstream rows that it was computed from, each keeps its contract, and
-the target reads the same sources. Whether files changed since does not matter: a promotion publishes what was looked
-at, and the next apply in the target takes in what is new.
+artifacts were made from, each stands beside the upstream rows that it was computed from, each keeps its contract and
+the blocking tests of products, and the target reads the same sources. Whether files changed since does not matter: a
+promotion publishes what was looked at, and the next apply in the target takes in what is new.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..analysis.compiled import CompiledProject
 from ..diagnostics import Diagnostic, StrataError
 from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion, Pointer
+from .blocking_tests import Find, blocked, no_tests
 from .catalog import Approved, read_catalog, removed_tables
 from .consumers import Breaks, breaking_changes, judged, models_offered
 from .environments import not_published, published_environment
@@ -57,6 +58,7 @@ def plan_promotion(
     take_back: bool = False,
     approvals: Callable[[], Collection[Approved]] = tuple,
     promised: Promised = lambda _: {},
+    tests: Find = no_tests,
 ) -> Promotion:
     """What promoting `selected`, models and guarded tables, and what they read, from the environment `source` changes
     in the workspace's environment. `promised` knows the contracts that guarded tables are held to.
@@ -65,8 +67,8 @@ def plan_promotion(
     tables of the project, as far as they are published in `source`, and what is no model of the project any more is
     taken back, as by an apply; a selection does so with `take_back`; E035 where `source` still has it. `with_upstream`
     adds what the selected models read, guarded tables too. The
-    `conflicts` of the plan say why it may not be carried out: E035, E085 and E094 of what would be promoted, E030 to
-    E032 of readers in other projects.
+    `conflicts` of the plan say why it may not be carried out: E035, E085 and E094 of what would be promoted, E144 of
+    the blocking tests that `tests` finds, E030 to E032 of readers in other projects.
     Raises `StrataError` E027, E095 (of an environment without these models too), E035 for an
     environment into itself.
     """
@@ -101,6 +103,10 @@ def plan_promotion(
         *_unsound(workspace, source, changed),
         *_unlike(workspace, source, there, base, changed),
     )
+    if not unfit:
+        promoted = {table.name: table.artifact for table in tables if table.changed}
+        promoted |= {name: workspace.store.artifact(name, there.models[name]) for name in changed}
+        unfit = blocked(tests(promoted.keys()), promoted, base)
     conflicts = (*unfit, *breaks.diagnostics, *broken.diagnostics)
     approved = (*breaks.approved, *broken.approved)
     plan = Plan(target, base, planned, removed, conflicts, approved=approved, catalog=catalog)

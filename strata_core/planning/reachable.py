@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic, StrataError
@@ -19,11 +20,13 @@ from ..types.spelling import parse_type
 from .config import ProjectConfig
 from .dbt import read_manifest
 from .environments import not_published
+from .provenance import hidden_of
 from .stores import store_of
 from .workspace import engine_settings
 
 if TYPE_CHECKING:  # DuckDB is loaded when something is asked
     from ..engines.protocol import Engine
+    from ..store.artifacts import Artifact
     from ..store.environments import EnvironmentVersion
     from ..store.store import Store
 
@@ -31,20 +34,34 @@ __all__ = ["Answer", "ReachableTables", "TableInput"]
 
 
 class ReachableTables:
-    """The tables of the project in `root`, as they are published in `environment`."""
+    """The tables of the project in `root`, as they are published in `environment`: in its latest version, or in `live`
+    with `candidates` in the place of what they would replace."""
 
-    def __init__(self, root: Path, config: ProjectConfig, environment: str = "prod") -> None:
+    def __init__(
+        self,
+        root: Path,
+        config: ProjectConfig,
+        environment: str = "prod",
+        *,
+        candidates: Mapping[str, Artifact] = MappingProxyType({}),
+        live: EnvironmentVersion | None = None,
+    ) -> None:
         self.root, self.config, self.environment = root, config, environment
+        self._candidates, self._version = candidates, live
 
     def model(self, name: str) -> TableInput:
-        """The live rows of a Strata model. Raises `StrataError` E095."""
-        pointer = self._live.models.get(name) if self._live is not None else None
-        if pointer is None or self._store is None:
-            raise StrataError(not_published(name, self.environment))
-        artifact = self._store.artifact(name, pointer)
+        """The rows of a Strata model. Raises `StrataError` E094, E095."""
+        artifact = self._artifact(name)
         stored = ((f.name, f.metadata.get("strata.type", "string")) for f in artifact.manifest.schema)
         columns = tuple(Column(name, Inferred(parse_type(type_), nullable=True)) for name, type_ in stored)
         return ParquetTable(artifact.paths, columns)
+
+    def hidden(self, name: str) -> frozenset[str]:
+        """The columns of a Strata model whose values are not shown, whatever a product's contract says of them."""
+        try:
+            return hidden_of(self._artifact(name).manifest)
+        except StrataError:  # its rows are not shown either
+            return frozenset()
 
     def dbt_model(self, name: str) -> TableInput:
         """The rows that dbt made of a model. Raises `StrataError` E030, E033."""
@@ -86,6 +103,14 @@ class ReachableTables:
 
         return DuckDBEngine(engine_settings(self.root, self.config))
 
+    def _artifact(self, name: str) -> Artifact:
+        if name in self._candidates:
+            return self._candidates[name]
+        pointer = self._live.models.get(name) if self._live is not None else None
+        if pointer is None or self._store is None:
+            raise StrataError(not_published(name, self.environment))
+        return self._store.artifact(name, pointer)
+
     @cached_property
     def _store(self) -> Store | None:
         store = store_of(self.root, self.config)
@@ -93,4 +118,6 @@ class ReachableTables:
 
     @cached_property
     def _live(self) -> EnvironmentVersion | None:
+        if self._version is not None:
+            return self._version
         return self._store.environment(self.environment).head() if self._store is not None else None

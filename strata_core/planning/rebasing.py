@@ -15,6 +15,7 @@ from ..digests import hexdigest
 from ..frozen import replace
 from ..periods import period_of
 from ..store.environments import Environment, EnvironmentVersion, Pointer
+from .blocking_tests import judged
 from .compute import Run
 from .fingerprints import address
 from .pieces import Pieces, Upstream, inputs_of, known_whole, piece_address, pieces_of
@@ -40,7 +41,8 @@ def publish_rebased(
     """Publish what `changed` and take out what is `removed`, as planned on `base`.
 
     Raises `StrataError` E093 where another apply has published one of the models, or what they were computed from; of
-    partitions of time, where it has published the same ones; E083 where the whole table would have a key twice.
+    partitions of time, where it has published the same ones; E083 where the whole table would have a key twice, E144
+    where a blocking test does not hold of it.
     """
     seen, current = base, tuple(changed)
     while True:
@@ -76,9 +78,13 @@ def pointer_of(result: ModelResult) -> Pointer:
 
 
 def reads_of(changed: Collection[ModelResult], version: EnvironmentVersion) -> dict[str, str]:
-    """The live models, unchanged by this commit, that the changed ones were computed from."""
-    names = {u for r in changed for u in r.planned.inputs} - {r.name for r in changed}
+    """The live models, unchanged by this commit, that the changed ones were computed from, or judged beside."""
+    names = {u for r in changed for u in _read(r)} - {r.name for r in changed}
     return {name: version.models[name].digest for name in names if name in version.models}
+
+
+def _read(result: ModelResult) -> set[str]:
+    return {*result.planned.inputs, *(name for test in result.tests for name in test.reads)}
 
 
 def _as_seen(
@@ -89,8 +95,8 @@ def _as_seen(
 ) -> EnvironmentVersion:
     """The version that the models which were looked at again are planned on: of these and of what they alone read it
     has what `head` has."""
-    others = {u for r in current if r.name not in rebased for u in r.planned.inputs}
-    again = {*rebased, *(u for r in rebased.values() for u in r.planned.inputs if u not in others)}
+    others = {u for r in current if r.name not in rebased for u in _read(r)}
+    again = {*rebased, *(u for r in rebased.values() for u in _read(r) if u not in others)}
     models = {m: p for m, p in base.models.items() if m not in again}
     return replace(head, models=models | {m: head.models[m] for m in again if m in head.models})
 
@@ -130,7 +136,11 @@ def _rebased(
     pin = merged(result.pin or PinReport(name, (), None), report)
     table = Table(run.workspace, result.planned, data, run.engine.name, hidden, pin, result.seconds)
     artifact = composed_table(table, pieces, store.artifact(name, head.models[name]), where)
-    return replace(result, artifact=artifact, whole=whole)
+    made = {n: r.artifact for n, r in done.items() if r.artifact is not None and n != name and not run.each}
+    again = judged(run.tests, replace(result, artifact=artifact, whole=whole), made, head, frozenset())
+    if again.artifact is None:
+        raise StrataError(*again.violations)
+    return again
 
 
 def _pieces(run: Run, name: str, version: EnvironmentVersion) -> Pieces | None:

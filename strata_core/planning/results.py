@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Literal
 
 from ..contract.report import PinReport
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, Severity
 from ..frozen import dataclass, field
 from ..store.artifacts import Artifact
 from ..store.environments import EnvironmentVersion
@@ -48,12 +49,38 @@ class PieceResult:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedTest:
+    """What a blocking test of a product gave on candidates before they went live.
+
+    `outcome`, `at`, `offenders` and `message` are those of any test (`SeenTest` of the contract engine), `reads` are
+    the models whose rows it was asked of. `finding` is E144 where it does not hold, E143 where it cannot be asked: an
+    error or a warning, as the project has it.
+    """
+
+    product: str
+    test: str
+    outcome: Literal["passed", "failed", "error", "not_run", "unsupported"]
+    at: str | None = None
+    offenders: int | None = None
+    message: str | None = None
+    finding: Diagnostic | None = None
+    reads: frozenset[str] = frozenset()
+
+    @property
+    def blocks(self) -> bool:
+        """Whether the candidates may not go live."""
+        return self.finding is not None and self.finding.severity is Severity.ERROR
+
+
+@dataclass(frozen=True, slots=True)
 class ModelResult:
     """The outcome of one model. `pin` is the report of its own candidate; `inputs` of the sources it was the
     first to read in this apply. `seconds` is wall time. `way` tells how an incremental model was computed.
 
     `pieces` are the partitions of time that were applied, by key. Where only some of them are sound, `artifact` has
-    these, if the apply publishes each by itself, beside those that are live; `whole` says that it has all."""
+    these, if the apply publishes each by itself, beside those that are live; `whole` says that it has all.
+
+    `tests` are the blocking tests of product contracts that were asked of the candidate."""
 
     name: str
     status: Status
@@ -67,6 +94,7 @@ class ModelResult:
     way: Way | None = None
     pieces: Mapping[str, PieceResult] = field(default_factory=dict)
     whole: bool = True
+    tests: tuple[AskedTest, ...] = ()
 
     @property
     def causes(self) -> tuple[Cause, ...]:
@@ -81,9 +109,15 @@ class ModelResult:
     @property
     def violations(self) -> tuple[Diagnostic, ...]:
         """Everything that keeps the model from being published: broken promises of its inputs and of its own rows,
-        faults of the computation."""
+        blocking tests that do not hold, faults of the computation."""
         reports = (*self.inputs, *((self.pin,) if self.pin else ()))
-        return (*(d for report in reports for d in report.diagnostics()), *self.diagnostics)
+        tests = (t.finding for t in self.tests if t.finding is not None and t.blocks)
+        return (*(d for report in reports for d in report.diagnostics()), *tests, *self.diagnostics)
+
+    @property
+    def unasked(self) -> tuple[Diagnostic, ...]:
+        """The blocking tests that could not be asked, where that does not block: E143, warnings."""
+        return tuple(t.finding for t in self.tests if t.finding is not None and not t.blocks)
 
 
 @dataclass(frozen=True, slots=True)

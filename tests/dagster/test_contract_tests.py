@@ -6,6 +6,8 @@ import dagster as dg
 import pytest
 
 from strata_dagster import StrataResource, strata_assets
+from strata_dagster.covering import Landscape
+from strata_dagster.observing import seen_in_dagster
 
 from .test_guard import CONTRACT as _GUARDED  # the same tests, of a model
 
@@ -55,8 +57,55 @@ def test_a_blocking_test_fails_the_run_keeps_downstream_from_running_and_is_not_
     assert not run.success
     assert run.retries == 0
     assert "report" not in run.made
-    assert "blocking tests of contracts fail" in run.failure
+    assert "contract violated: paid" in run.failure
+    assert "E144 the blocking test `positive` of `shop.paid` does not hold" in run.failure
+    assert run.made == {}
     assert told(run)["positive"] == (False, "ERROR")
+    assert told(run)["write_pin"] == (False, "ERROR")
+
+
+def test_seed0_s5c_rows_that_a_blocking_test_refuses_leave_what_is_live_and_say_so(covered) -> None:
+    covered.run()
+    before = covered.live("paid")
+    covered.write("data/orders.csv", "order_id,country,amount,email\n-1,ES,1.00,\n")
+    run = covered.run()
+    assert covered.live("paid") == before
+    assert run.made == {}
+    check = run.checks["paid.positive"]
+    assert check.metadata["published"].value is False
+    assert check.metadata["offenders"].value == 1
+    assert check.description == (
+        "blocking: failed: a row is wrong, for instance amount = 1.00, country = ES, email = ‹masked›, order_id = -1: "
+        "not published; version 1 of prod stays live"
+    )
+    assert "contracts/shop/paid/contract.yaml:" in run.checks["paid.write_pin"].metadata["write_pin"].value
+    # Alone, it is asked of what is live.
+    alone = covered.run(selection=dg.AssetSelection.checks(dg.AssetCheckKey(dg.AssetKey("paid"), "positive")))
+    assert alone.success
+    assert "published" not in alone.checks["paid.positive"].metadata
+
+
+def test_what_a_blocking_test_gave_before_the_rows_went_live_is_its_result(covered) -> None:
+    check = covered.run().checks["paid.positive"]
+    assert check.passed
+    assert check.metadata["published"].value is True
+    assert check.description == "blocking: passed, before the rows went live"
+
+
+def test_a_view_tells_of_what_is_live_and_not_of_a_candidate_that_a_test_refused(covered) -> None:
+    covered.run()
+    covered.write("data/orders.csv", "order_id,country,amount,email\n-1,ES,1.00,\n")
+    covered.run()
+    key = dg.AssetKey("paid")
+    here = Landscape(
+        by_name={"paid": frozenset([key])},
+        checks={key: tuple(dg.AssetCheckKey(key, n) for n in ("positive", "write_pin"))},
+        dbt=frozenset(),
+        tests={dg.AssetCheckKey(key, "positive"): ("shop.paid", "positive")},
+    )
+    seen = seen_in_dagster(covered.instance, here, {key: ("paid",)})
+    assert seen.tests == ()
+    assert [(c.check, c.outcome, c.weight) for c in seen.checks] == [("write_pin", "failed", "degrading")]
 
 
 def test_tests_run_alone_and_compute_nothing(covered) -> None:

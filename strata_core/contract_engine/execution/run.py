@@ -7,8 +7,9 @@ validation to say (E143), whether a failure does for promotion (E160).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from datetime import datetime
+from functools import cache
 from types import MappingProxyType
 
 from ...contract.model import TableContract
@@ -33,10 +34,12 @@ SAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """An asset with the contract of its product, and what is promised of its table."""
+    """An asset, what is promised of its table, and the columns whose values are not shown: those that the contract
+    classifies, and those that the model does which makes the rows."""
 
     asset: Asset
     promised: TableContract | None
+    hidden: frozenset[str]
 
 
 def run_tests(
@@ -53,24 +56,38 @@ def run_tests(
     `only` names tests by product and id, where others are not to be run; `rows` holds candidates, by product and asset:
     they are asked in the place of what is there now.
     """
-    places: dict[tuple[str, str], _Place] = {}
-    sound = [c for c in checked.collated.candidates if checked.validated.passed(c)]
-    for candidate in sound:
-        promised = checked.validated.tables.get(candidate.id, {})
-        for asset in candidate.contract.assets:
-            places[candidate.id, asset.id] = _Place(asset, promised.get(asset.id))
+    candidates = {c.id: c for c in checked.collated.candidates}
+
+    @cache
+    def place(product: str, asset: str) -> _Place | None:
+        candidate = candidates.get(product)
+        if candidate is None or not checked.validated.passed(candidate):
+            return None
+        found = next((a for a in candidate.contract.assets if a.id == asset), None)
+        if found is None:
+            return None
+        return _place(found, checked.validated.tables[product].get(asset), tables)
+
+    wanted = set(candidates) if only is None else {product for product, _ in only}
     results = [
         result
-        for candidate in sound
-        if products is None or candidate.id in products
-        for result in _of_product(candidate.contract, places, tables, now, only, rows)
+        for candidate in checked.collated.candidates
+        if candidate.id in wanted and (products is None or candidate.id in products)
+        if checked.validated.passed(candidate)
+        for result in _of_product(candidate.contract, place, tables, now, only, rows)
     ]
     return Observations(tests=tuple(results))
 
 
+def _place(asset: Asset, promised: TableContract | None, tables: ReachableTables) -> _Place:
+    model = model_of(asset)
+    hidden = promised.hidden if promised is not None else frozenset[str]()
+    return _Place(asset, promised, hidden | (tables.hidden(model) if model is not None else frozenset()))
+
+
 def _of_product(
     contract: AuthoredContract,
-    places: Mapping[tuple[str, str], _Place],
+    place: Callable[[str, str], _Place | None],
     tables: ReachableTables,
     now: datetime,
     only: Set[tuple[str, str]] | None,
@@ -84,11 +101,11 @@ def _of_product(
             yield SeenTest(contract.id, test.id, "unsupported", message=f"nothing here runs SQL of {test.dialect}")
             continue
         try:
-            keys = {name: key for name, key in _read(contract, test).items() if key in places}
-            named = {name: places[key] for name, key in keys.items()}
+            read = _read(contract, test)
+            named = {name: found for name, key in read.items() if (found := place(*key)) is not None}
             inputs = {
-                name: rows[key] if key in rows else asset_rows(places[key].asset, places[key].promised, tables)
-                for name, key in keys.items()
+                name: rows[read[name]] if read[name] in rows else asset_rows(one.asset, one.promised, tables)
+                for name, one in named.items()
             }
         except StrataError as error:
             why = f"its rows are out of reach: {error.diagnostics[0].message}"
@@ -103,7 +120,7 @@ def _of_product(
 
 def _fault(error: StrataError, places: Iterable[_Place]) -> str:
     """Why a test could not be answered; an engine names the value that it failed on, which may be a classified one."""
-    if error.diagnostics[0].code == "E090" and any(p.promised and p.promised.hidden for p in places):
+    if error.diagnostics[0].code == "E090" and any(p.hidden for p in places):
         return "the query failed; why is not shown, for it may name values of classified columns"
     return error.diagnostics[0].message
 
@@ -139,15 +156,24 @@ def _mentioned(sql: str, contract: AuthoredContract) -> Mapping[str, tuple[str, 
     return {name: (contract.id, assets[name.casefold()]) for name in found if name.casefold() in assets}
 
 
+def tables_read(contract: AuthoredContract, test: SqlTest | ExpectationTest) -> frozenset[tuple[str, str]]:
+    """The tables that a test reads, by product and asset."""
+    return frozenset(_read(contract, test).values())
+
+
+def model_of(asset: Asset) -> str | None:
+    """The name under which the store has the rows of an asset; None where its contract says that they are elsewhere."""
+    if asset.kind == "dbt_model" or (asset.location is not None and "://" not in asset.location):
+        return None
+    return asset.ref or asset.id
+
+
 def asset_rows(asset: Asset, promised: TableContract | None, tables: ReachableTables) -> TableInput:
     """The rows of an asset where its contract says that they are; raises `StrataError` where they are out of reach."""
     if asset.location is not None and "://" not in asset.location:
         return tables.file(asset.location, _columns(promised))
-    match asset.kind:
-        case "dbt_model":
-            return tables.dbt_model(asset.ref or asset.id)
-        case _:
-            return tables.model(asset.ref or asset.id)
+    model = model_of(asset)
+    return tables.dbt_model(asset.ref or asset.id) if model is None else tables.model(model)
 
 
 def _columns(promised: TableContract | None) -> tuple[Column, ...]:
@@ -165,7 +191,7 @@ def _asked(
     tables: ReachableTables,
     now: datetime,
 ) -> Result:
-    hidden = frozenset(name for place in named.values() if place.promised for name in place.promised.hidden)
+    hidden = frozenset(name for place in named.values() for name in place.hidden)
     if isinstance(test, SqlTest):
         answer = tables.ask(test.sql, inputs, seconds=SECONDS, samples=SAMPLES)
         masked = masked_columns(test.sql, hidden, answer.columns)
@@ -176,8 +202,7 @@ def _asked(
     query = statement(test.expectation, test.asset, other, now)
     assert query is not None, "every other expectation is a query"
     answer = tables.ask(query, inputs, seconds=SECONDS, samples=SAMPLES)
-    own = named[test.asset].promised
-    masked = own.hidden if own else frozenset[str]()
+    masked = named[test.asset].hidden
     if getattr(test.expectation, "column", None) in masked:
         masked |= {"latest"}
     return _told(answer, masked)
@@ -215,9 +240,8 @@ def _condition(expression: str, place: _Place, table: TableInput, tables: Reacha
     compiled = compile_project([parse_module(text, "expression").module])
     if len(compiled.expectations) != 1:
         return "error", None, "the condition is none of rows"
-    hidden = place.promised.hidden if place.promised else frozenset[str]()
     # What is tested is what was published, not a promise about it: the rows stand for the model.
-    tested = asked(tables.engine, compiled.expectations[0], {"asset": replace(table, columns=columns)}, hidden)
+    tested = asked(tables.engine, compiled.expectations[0], {"asset": replace(table, columns=columns)}, place.hidden)
     if tested.violation is None:
         return "passed", 0, None
     samples = tested.violation.notes[0].removeprefix("for instance ") if tested.violation.notes else "the whole table"

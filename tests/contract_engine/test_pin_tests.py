@@ -1,0 +1,268 @@
+"""Blocking tests of products as part of the write pin of Strata's models (Seed 0 §5 C; Seed 2, "Evaluate Tests")."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from strata_core.cli.verbs import strata
+from strata_core.contract_engine.blocking import blocking_tests
+from strata_core.diagnostics import StrataError
+from strata_core.planning.apply import apply_plan
+from strata_core.planning.blocking_tests import NO_TESTS
+from strata_core.planning.project import open_project
+from strata_core.planning.promotion import plan_promotion
+from strata_core.planning.results import Event, Finished, Outcome
+from strata_core.planning.workspace import open_workspace
+
+from .projects import write
+
+PLACE = "contracts/shop/paid/contract.yaml"
+MODELS = """\
+source orders(csv: "data/orders.csv") {
+  columns: { order_id: int64 nonnull primary_key, customer: string, amount: decimal(10,2), email: string }
+}
+source people(csv: "data/people.csv") { columns: { name: string nonnull primary_key, country: string } }
+contract Paid {
+  order_id: int64 primary_key
+  customer: string
+  amount: decimal(10,2)
+  email: string classification: "pii" mask: hash
+}
+model paid -> contract Paid { from orders select { order_id, customer, amount, email } }
+model totals { from paid group { customer } ( aggregate { total = sum(amount) } ) }
+model people_of { from people select { name, country } }
+"""
+CONTRACT = """\
+apiVersion: strata/v0
+kind: DataProductContract
+id: shop.paid
+name: Paid
+version: 0.1.0
+status: draft
+layer: bronze
+domain: shop
+owner: {team: orders}
+assets:
+  - {id: paid, kind: strata_model, columns: [{name: order_id, type: int64, primary_key: true}]}
+  - {id: customers, kind: strata_model, ref: people_of}
+"""
+TESTS: list[dict[str, Any]] = [
+    {"id": "positive", "kind": "sql", "severity": "blocking", "sql": "select * from paid where amount < 0"},
+    {"id": "known", "kind": "expectation", "severity": "blocking", "asset": "paid"}
+    | {"expectation": {"type": "referential", "columns": ["customer"], "to": ["customers.name"]}},
+    {"id": "many", "kind": "expectation", "severity": "degrading", "asset": "paid"}
+    | {"expectation": {"type": "row_count", "min": 10}},
+    {"id": "try_out", "kind": "sql", "severity": "experimental", "sql": "select * from paid"},
+]
+GOOD = "order_id,customer,amount,email\n1,ann,1.00,secret-1@x\n2,bob,2.00,secret-2@x\n"
+NEGATIVE = GOOD.replace("2.00", "-2.00")
+UNKNOWN = GOOD.replace("bob", "eve")
+PEOPLE = "name,country\nann,ES\nbob,MX\n"
+
+
+def contract(*tests: dict[str, Any], text: str = CONTRACT) -> str:
+    return f"{text}tests:\n" + "".join(f"  - {json.dumps(test)}\n" for test in tests)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write(
+        tmp_path,
+        {
+            "strata.toml": '[project]\nname = "shop"\n',
+            "models/shop.strata": MODELS,
+            PLACE: contract(*TESTS),
+            "data/orders.csv": GOOD,
+            "data/people.csv": PEOPLE,
+        },
+    )
+
+
+def events(root: Path, *models: str, publish: str = "together", environment: str = "prod") -> Iterator[Event]:
+    project = open_project(project=root)
+    workspace = open_workspace(project, environment)
+    plan = workspace.plan(models or None, with_upstream=False)
+    tests = partial(blocking_tests, project, environment)
+    return apply_plan(workspace, plan, workspace.engine(), publish=publish, tests=tests)
+
+
+def applied(root: Path, *models: str, **how: str) -> Outcome:
+    *_, outcome = events(root, *models, **how)
+    assert isinstance(outcome, Outcome)
+    return outcome
+
+
+def statuses(outcome: Outcome) -> dict[str, str]:
+    return {name: str(result.status) for name, result in outcome.results.items()}
+
+
+def verdicts(outcome: Outcome) -> list[tuple[str, str, int | None]]:
+    return [(t.test, t.outcome, t.offenders) for r in outcome.results.values() for t in r.tests]
+
+
+def codes(outcome: Outcome) -> list[str]:
+    return [d.code for r in outcome.results.values() for d in r.violations]
+
+
+def test_seed0_s5c_rows_that_break_a_blocking_test_never_go_live_and_nothing_is_built_on_them(root: Path) -> None:
+    first = applied(root)
+    assert verdicts(first) == [("positive", "passed", 0), ("known", "passed", 0)]
+    write(root, {"data/orders.csv": NEGATIVE})
+    outcome = applied(root)
+    assert statuses(outcome) == {"paid": "violated", "totals": "skipped", "people_of": "fresh"}
+    assert outcome.version == first.version
+    (finding,) = outcome.results["paid"].violations
+    assert (finding.code, str(finding.span)) == ("E144", f"{PLACE}:14:12")
+    assert finding.message == (
+        "the blocking test `positive` of `shop.paid` does not hold: a row is wrong, for instance "
+        "amount = -2.00, customer = bob, email = ‹masked›, order_id = 2"
+    )
+
+
+def test_only_blocking_tests_are_asked_and_only_of_what_is_stale(root: Path) -> None:
+    applied(root)
+    assert verdicts(applied(root)) == []
+    write(root, {"data/people.csv": PEOPLE + "eve,FR\n"})
+    assert verdicts(applied(root)) == [("known", "passed", 0)]
+
+
+def test_tables_that_are_published_together_stand_in_for_one_another(root: Path) -> None:
+    applied(root)
+    write(root, {"data/orders.csv": UNKNOWN})
+    assert statuses(applied(root))["paid"] == "violated"
+    write(root, {"data/people.csv": PEOPLE.replace("bob", "eve")})
+    outcome = applied(root)
+    # Nothing is computed twice: what a test refused is there, and is asked again.
+    assert statuses(outcome) == {"paid": "reused", "totals": "computed", "people_of": "computed"}
+    assert verdicts(outcome) == [("positive", "passed", 0), ("known", "passed", 0)]
+
+
+def test_a_table_that_others_look_in_is_refused_where_it_loses_what_they_need(root: Path) -> None:
+    applied(root)
+    write(root, {"data/people.csv": "name,country\nann,ES\n"})
+    outcome = applied(root)
+    assert statuses(outcome) == {"paid": "fresh", "totals": "fresh", "people_of": "violated"}
+    assert "`known`" in outcome.results["people_of"].violations[0].message
+
+
+def test_where_each_is_published_by_itself_the_others_are_what_is_live(root: Path) -> None:
+    first = applied(root, publish="each")
+    assert statuses(first) == {"paid": "computed", "totals": "computed", "people_of": "computed"}
+    # `paid` is asked for customers only when there are some.
+    assert verdicts(first) == [("positive", "passed", 0), ("known", "passed", 0)]
+    assert [t.test for t in first.results["people_of"].tests] == ["known"]
+    write(root, {"data/orders.csv": UNKNOWN, "data/people.csv": PEOPLE + "eve,FR\n"})
+    outcome = applied(root, publish="each")
+    assert statuses(outcome) == {"paid": "violated", "totals": "skipped", "people_of": "computed"}
+    assert outcome.published == {"people_of"}
+    assert statuses(applied(root, publish="each")) == {"paid": "reused", "totals": "computed", "people_of": "fresh"}
+
+
+def test_a_test_of_another_product_refuses_nothing_of_this_one(root: Path) -> None:
+    own = contract(
+        text=CONTRACT.replace("shop.paid", "shop.people").replace("  - {id: paid, kind: strata_model, ", "X")
+    )
+    own = "\n".join(line for line in own.splitlines() if not line.startswith("X") and line != "tests:")
+    foreign = TESTS[1] | {"expectation": TESTS[1]["expectation"] | {"to": ["shop.people/customers.name"]}}
+    without = CONTRACT.replace("  - {id: customers, kind: strata_model, ref: people_of}\n", "")
+    write(root, {"contracts/shop/people/contract.yaml": own, PLACE: contract(foreign, text=without)})
+    assert verdicts(applied(root)) == [("known", "passed", 0)]
+    write(root, {"data/people.csv": "name,country\nann,ES\n"})
+    assert statuses(applied(root))["people_of"] == "computed"
+    write(root, {"data/orders.csv": GOOD.replace("2.00", "3.00")})
+    assert statuses(applied(root))["paid"] == "violated"
+
+
+def test_a_contract_at_fault_refuses_what_its_blocking_tests_read_and_nothing_else(root: Path) -> None:
+    fault = {"id": "bad", "kind": "sql", "severity": "degrading", "sql": "drop table paid"}
+    write(root, {PLACE: contract(TESTS[0] | {"asset": "paid"}, fault)})
+    outcome = applied(root, publish="each")
+    assert statuses(outcome) == {"paid": "violated", "totals": "skipped", "people_of": "computed"}
+    (finding,) = outcome.results["paid"].violations
+    assert finding.message == (
+        "the blocking test `positive` of `shop.paid` cannot be asked: its contract does not pass validation"
+    )
+    assert finding.notes[0].startswith("E140 ")
+
+
+@pytest.mark.parametrize(("level", "status"), [("warning", "computed"), ("error", "violated")])
+def test_a_test_that_cannot_be_asked_warns_or_blocks_as_is_configured(root: Path, level: str, status: str) -> None:
+    there = CONTRACT.replace("kind: strata_model, ref: people_of", "kind: table, location: data/away.parquet")
+    config = f'[project]\nname = "shop"\n[contract_engine]\nunsupported_executors = "{level}"\n'
+    write(root, {PLACE: contract(TESTS[1], text=there), "strata.toml": config})
+    outcome = applied(root, "paid")
+    assert statuses(outcome) == {"paid": status}
+    (told,) = outcome.results["paid"].tests
+    assert (told.outcome, told.finding and told.finding.code) == ("not_run", "E143")
+    assert len(outcome.results["paid"].unasked) == (level == "warning")
+
+
+def test_a_promotion_asks_them_of_what_would_go_live(root: Path) -> None:
+    applied(root)
+    write(root, {PLACE: contract(), "data/orders.csv": NEGATIVE})
+    applied(root, environment="pr_1")
+    write(root, {PLACE: contract(*TESTS)})
+    project = open_project(project=root)
+    tests = partial(blocking_tests, project, "prod")
+    promotion = plan_promotion(open_workspace(project, "prod"), "pr_1", tests=tests)
+    assert [d.code for d in promotion.plan.conflicts] == ["E144"]
+
+
+def test_rows_that_were_judged_beside_others_are_not_published_beside_newer_ones(root: Path) -> None:
+    applied(root)
+    write(root, {"data/orders.csv": GOOD.replace("1.00", "3.00")})
+    slow = events(root, "paid")
+    assert any(isinstance(event, Finished) for event in slow)
+    # Meanwhile, and allowed beside the `paid` that is live.
+    write(root, {PLACE: contract(), "data/people.csv": "name,country\nann,ES\n"})
+    applied(root, "people_of")
+    with pytest.raises(StrataError, match="E093"):
+        list(slow)
+
+
+def test_partitions_of_time_are_refused_with_the_table_that_they_would_change(root: Path) -> None:
+    models = """\
+source sales(csv: "data/sales.csv") { columns: { id: int64 nonnull primary_key, day: date nonnull, amount: int64 } }
+model paid { from sales partition_by: [day] partition_start: "2026-01-01" }
+"""
+    rows = "id,day,amount\n1,2026-01-01,5\n2,2026-01-02,6\n"
+    asked = contract(TESTS[0], text=CONTRACT.replace("order_id", "id").replace("customers", "others"))
+    write(root, {"models/shop.strata": models, "data/sales.csv": rows, PLACE: asked})
+    first = applied(root, publish="each")
+    write(root, {"data/sales.csv": rows + "3,2026-01-03,-7\n"})
+    outcome = applied(root, publish="each")
+    assert statuses(outcome) == {"paid": "violated"}
+    assert outcome.version.number == first.version.number
+    assert {str(p.status) for p in outcome.results["paid"].pieces.values()} == {"violated"}
+
+
+def test_a_project_without_blocking_tests_asks_for_nothing(root: Path) -> None:
+    project = open_project(project=root)
+    assert [t.id for t in blocking_tests(project, "prod", {"paid"}).tests] == ["positive", "known"]
+    assert [t.id for t in blocking_tests(project, "prod", {"people_of"}).tests] == ["known"]
+    assert blocking_tests(project, "prod", {"totals"}) is NO_TESTS
+    write(root, {PLACE: contract(TESTS[2])})
+    assert blocking_tests(project, "prod", {"paid"}) is NO_TESTS
+
+
+def test_plan_and_apply_tell_of_them(root: Path) -> None:
+    run = partial(CliRunner().invoke, strata, standalone_mode=False)
+    planned = run(["plan", "--project", str(root)])
+    assert "blocking tests of shop.paid, before it goes live: positive, known" in planned.stdout
+    plan = json.loads(run(["plan", "--project", str(root), "--format", "json"]).stdout)
+    assert plan["models"][0]["tests"] == [{"product": "shop.paid", "test": id_} for id_ in ("positive", "known")]
+    write(root, {"data/orders.csv": NEGATIVE})
+    result = run(["apply", "--project", str(root)])
+    assert result.return_value == 3
+    assert f"--> {PLACE}:14:12" in result.stderr
+    assert "secret-" not in result.output
+    told = json.loads(run(["apply", "--project", str(root), "--format", "json"]).stdout)["models"][0]
+    assert (told["status"], told["tests"][0]["test"], told["tests"][0]["offenders"]) == ("violated", "positive", 1)
+    assert told["diagnostics"][0]["place"] == f"{PLACE}:14:12"
