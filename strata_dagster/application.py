@@ -7,12 +7,13 @@ check is told something on every path, since a blocking check without a result w
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from dagster import (
+    AssetCheckKey,
     AssetCheckResult,
     AssetExecutionContext,
     AssetMaterialization,
@@ -35,9 +36,11 @@ from strata_core.planning.workspace import Workspace, open_workspace
 
 from . import events
 from .assets import ON_ERROR
+from .checks import EXPECTATIONS, UNIT_TESTS
 from .contract_tests import NOT_APPLIED, AtThePin, answered, blocks, selected_specs, told_of_tests, unasked
 from .examination import examined
 from .findings import findings
+from .model_tests import UnitTests, expected, selected_tests, unit_tested, untested
 from .partitions import asked_of
 from .promotion import PROMOTE_FROM
 from .readers import fresh_readers
@@ -70,19 +73,46 @@ class StrataApplication:
             yield from (events.unknown(key, error.diagnostics) for key in selection.pins.values())
             yield from (events.unexamined(key, error.diagnostics) for key in selection.healths.values())
             yield from (unasked(spec, error.diagnostics) for spec in selected_specs(self.context))
+            yield from untested(self.context, error.diagnostics)
             raise self._stopped(error, None) from None
+        units = [*unit_tested(project, selected_tests(self.context, UNIT_TESTS))]
+        yield from (unit.result for unit in units)
+        wrong = {unit.model: unit.found for unit in units if self._blocks(unit)}
+        selection = yield from self._untouched(project, selection, wrong)
         failure, pinned = None, NOT_APPLIED
         if selection.models or selection.pins:
             failure, pinned = yield from self._applied(project, selection)
         yield from examined(project, self.environment, selection.healths, again=not selection.models)
+        yield from expected(project, self.environment, selected_tests(self.context, EXPECTATIONS))
         broken = []
         for result in answered(selected_specs(self.context), project.root, self.environment, pinned):
             broken += [result] if blocks(result) else []
             yield result
         if failure is None and broken:  # Dagster itself would try again
             failure = Failure(told_of_tests(broken), allow_retries=False)
+        if wrong:
+            told = f"unit tests fail: {', '.join(sorted(wrong))}"
+            failure = Failure(f"{told}\n{failure.description}" if failure else told, allow_retries=False)
         if failure is not None:
             raise failure
+
+    def _blocks(self, unit: UnitTests) -> bool:
+        key = AssetCheckKey(unit.asset, UNIT_TESTS)
+        return blocks(unit.result) and self.context.assets_def.get_spec_for_check_key(key).blocking
+
+    def _untouched(
+        self, project: Project, selection: Selection, wrong: Mapping[str, tuple[Diagnostic, ...]]
+    ) -> Generator[Told, None, Selection]:
+        """What is left of `selection` where the unit tests of the models `wrong` keep them from being applied, and with
+        them what would be made of them."""
+        left_out = {**wrong}
+        for name, model in compile_(project).models.items() if wrong else ():
+            above = [d for u in model.upstream if u in left_out for d in left_out[u]]
+            if above:
+                left_out.setdefault(name, tuple(above))
+        pins = ((key, left_out[name]) for name, key in selection.pins.items() if name in left_out)
+        yield from (events.unknown(key, found) for key, found in pins)
+        return without(selection, left_out)
 
     def _applied(
         self, project: Project, selection: Selection

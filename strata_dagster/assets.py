@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal, overload
 
 from dagster import (
+    AssetCheckSpec,
     AssetsDefinition,
     AssetSpec,
     BackfillPolicy,
@@ -23,6 +24,7 @@ from strata_core.planning.outline import ModelOutline
 from .checks import check_specs, plain_name
 from .choosing import Choice, chosen_models
 from .contract_checks import promised_of
+from .model_tests import test_specs
 from .partitions import in_one_op
 from .project import StrataProject, quietly
 from .translator import MODEL, DagsterStrataTranslator, asset_keys
@@ -48,6 +50,7 @@ def strata_assets(
     pool: str | None = None,
     partitions_def: PartitionsDefinition[str] | None = None,
     backfill_policy: BackfillPolicy | None = None,
+    block_on_unit_tests: bool = False,
     op_per_model: Literal[False] = False,
 ) -> Callable[[Body], AssetsDefinition]: ...
 
@@ -65,6 +68,7 @@ def strata_assets(
     pool: str | None = None,
     partitions_def: PartitionsDefinition[str] | None = None,
     backfill_policy: BackfillPolicy | None = None,
+    block_on_unit_tests: bool = False,
     op_per_model: Literal[True],
 ) -> Callable[[Body], list[AssetsDefinition]]: ...
 
@@ -81,15 +85,17 @@ def strata_assets(
     pool: str | None = None,
     partitions_def: PartitionsDefinition[str] | None = None,
     backfill_policy: BackfillPolicy | None = None,
+    block_on_unit_tests: bool = False,
     op_per_model: bool = False,
 ) -> Callable[[Body], AssetsDefinition] | Callable[[Body], list[AssetsDefinition]]:
-    """One op that applies the models of `project`, each with a blocking `write_pin`, a `last_known_good` check and the
-    tests of product contracts that cover it.
+    """One op that applies the models of `project`, each with a blocking `write_pin`, a `last_known_good` check, the
+    tests of product contracts that cover it, and its own `test` blocks.
 
     `select` and `exclude` name models as dbt does, or are Dagster's own selections (`choosing`). `op_per_model` makes
     an op of each model, for runs in parallel and retries of one, and gives a list. `partitions_def` takes the place of
     the partitions of all models that have some, and `backfill_policy` that of a single run for a range of them.
     `retry_policy` repeats what a repetition may mend, such as a full disk; a violated contract is never tried again.
+    With `block_on_unit_tests` a model whose unit tests fail is not applied, nor is what would be made of it.
     Raises `DagsterInvalidDefinitionError` where the project does not compile or a selection names nothing.
 
         @strata_assets(project=project, select="+revenue,path:models/finance", exclude="tag:classification/pii")
@@ -103,13 +109,19 @@ def strata_assets(
             for spec in found
         ]
     promised = promised_of(project, found)
-    specs = promised.specs
+    specs, models = promised.specs, project.outline.models
+
+    def checks(spec: AssetSpec) -> Iterator[AssetCheckSpec]:
+        yield from check_specs(spec.key)
+        if (model := models.get(str(spec.metadata[MODEL]))) is not None:
+            yield from test_specs(spec.key, model, block=block_on_unit_tests)
+        yield from promised.checks.get(spec.key, ())
 
     def one_op(name: str | None, specs: Sequence[AssetSpec]) -> Callable[[Body], AssetsDefinition]:
         return multi_asset(
             name=name,
             specs=in_one_op(specs),
-            check_specs=[c for spec in specs for c in (*check_specs(spec.key), *promised.checks.get(spec.key, ()))],
+            check_specs=[check for spec in specs for check in checks(spec)],
             can_subset=True,
             retry_policy=retry_policy,
             op_tags={**(op_tags or {}), ON_ERROR: project.on_error},

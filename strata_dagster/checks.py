@@ -1,4 +1,7 @@
-"""The two checks of whatever Strata keeps in its store: `write_pin` and `last_known_good`; and how checks are named."""
+"""The two checks of whatever Strata keeps in its store: `write_pin` and `last_known_good`; and how checks are named.
+
+A model has `unit_tests` and `expectations` too, where it has `test` blocks (`model_tests`).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from dagster import AssetCheckSpec, AssetKey
 
 WRITE_PIN = "write_pin"
 LAST_KNOWN_GOOD = "last_known_good"
+UNIT_TESTS = "unit_tests"
+EXPECTATIONS = "expectations"
 PIN_DESCRIPTION = (
     "The candidate keeps its contract: types, nullability, enums, keys, nested values, freshness. "
     "One that does not is not published, and the last-known-good stays live."

@@ -159,6 +159,9 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
         ),
     ] = None
     op_per_model: Annotated[bool, Resolver.default(description="An op of each model, for runs in parallel.")] = False
+    block_on_unit_tests: Annotated[
+        bool, Resolver.default(description="A model whose unit tests fail is not applied.")
+    ] = False
     partitions_def: Annotated[
         PartitionsDefinition[str] | None,
         Resolver(
@@ -188,7 +191,12 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
     translation: Translation = field(default=None)
 
     def __post_init__(self) -> None:
-        for name in ("op_per_model", "contracts", "prepare_if_dev"):  # what a template gives is of no certain type
+        for name in (
+            "op_per_model",
+            "block_on_unit_tests",
+            "contracts",
+            "prepare_if_dev",
+        ):  # what a template gives is of no certain type
             if not isinstance(value := getattr(self, name), bool):
                 raise DagsterInvalidDefinitionError(f"{name} is `true` or `false`, not `{value}`")
         if self.contract_sensor is not None and not self.contracts:
@@ -225,6 +233,7 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
 
         models.__doc__ = op.description
         options |= {"project": project, "select": self.select, "exclude": self.exclude}
+        options |= {"block_on_unit_tests": self.block_on_unit_tests}
         if self.op_per_model:
             made = strata_assets(**options, op_per_model=True)(models)
         else:

@@ -17,7 +17,7 @@ from dagster import AssetCheckSpec, AssetKey, AssetSpec, DagsterInvalidDefinitio
 from strata_core.contract_engine.blocking import has_contracts
 from strata_core.diagnostics import StrataError
 
-from .checks import LAST_KNOWN_GOOD, WRITE_PIN, free_name, plain_name
+from .checks import EXPECTATIONS, LAST_KNOWN_GOOD, UNIT_TESTS, WRITE_PIN, free_name, plain_name
 from .findings import findings
 from .project import StrataProject, quietly
 from .translator import MODEL
@@ -33,7 +33,7 @@ FRESHNESS = "freshness"
 """The check of an asset's age."""
 OF_MODELS = ("strata_model", "dagster_asset")
 """The kinds of a product's asset that a model of Strata may be."""
-OWN = (WRITE_PIN, LAST_KNOWN_GOOD, FRESHNESS)
+OWN = (WRITE_PIN, LAST_KNOWN_GOOD, FRESHNESS, UNIT_TESTS, EXPECTATIONS)
 BLOCKS_AFTERWARDS = "Where it fails, nothing downstream runs."
 """What a blocking test of dbt's means: its result is dbt's, and known when dbt has run it."""
 MEANS = {

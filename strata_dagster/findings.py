@@ -18,6 +18,13 @@ def findings(diagnostics: Iterable[Diagnostic], project: Project | None) -> str:
     return render_text(diagnostics, project.line_source if project else _unknown, color=False, width=LOG_WIDTH)
 
 
+def fenced(diagnostics: Iterable[Diagnostic], project: Project | None) -> str:
+    """Diagnostics with their source lines as a block of Markdown, in which columns stay under one another."""
+    found = [*diagnostics]
+    more = f"\n… and {len(found) - SHOWN:,} more\n" if len(found) > SHOWN else ""
+    return f"````text\n{findings(found[:SHOWN], project)}{more}````\n"
+
+
 def _unknown(_path: str) -> None:
     return None
 

@@ -22,7 +22,7 @@ from .project import Project, content_parts
 from .semantics import SEMANTICS_VERSION
 
 MANIFEST_PATH = ".strata/manifest.json"
-FORMAT = 3
+FORMAT = 4
 """Raise it when the document changes."""
 FIX = "run `strata compile --manifest`, or `dg utils refresh-defs-state` where it is the state of a component"
 

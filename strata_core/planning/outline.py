@@ -52,7 +52,8 @@ class ModelOutline:
     """A model. `module` is the dotted path of its file below the project's folder of models; `fingerprint` is the
     one that includes everything upstream; `attributes` are its `key: "text"` lines; `upstream` names the models
     and sources that it reads. `periods` are its partitions of time; `own_time` names the models upstream of which such
-    a partition reads its own time alone."""
+    a partition reads its own time alone. `unit_tests` and `expectations` count what its `test` blocks have of either.
+    """
 
     name: str
     module: str
@@ -65,6 +66,8 @@ class ModelOutline:
     span: Span
     periods: Periods | None = None
     own_time: tuple[str, ...] = ()
+    unit_tests: int = 0
+    expectations: int = 0
 
 
 @dataclass(frozen=True, slots=True)

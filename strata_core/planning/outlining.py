@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ..analysis.compiled import CompiledModel, CompiledProject, Source
@@ -19,7 +20,15 @@ def make_outline(project: Project) -> Outline:
     compiled = compile_(project)
     prints = fingerprints(compiled)
     roots = project.config.models
-    models = {name: _model(compiled.models[name], compiled, own.merkle, roots) for name, own in prints.items()}
+    units, expected = (Counter(t.model for t in of) for of in (compiled.unit_tests, compiled.expectations))
+    models = {
+        name: replace(
+            _model(compiled.models[name], compiled, own.merkle, roots),
+            unit_tests=units[name],
+            expectations=expected[name],
+        )
+        for name, own in prints.items()
+    }
     sources = {name: _source(source) for name, source in compiled.sources.items()}
     return Outline(models, sources, compiled.diagnostics, tuple(sorted(compiled.broken)))
 
