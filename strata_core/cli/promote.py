@@ -50,9 +50,7 @@ def promote_command(
         workspace = open_workspace(project, target, compile_sound(project), write=False)
         asked = partial(approvals, project.root)
         held, tests = partial(promised_tables, project.root), partial(blocking_tests, project, target)
-        promotion = plan_promotion(
-            workspace, source, tables or None, approvals=asked, promised=held, tests=tests
-        )
+        promotion = plan_promotion(workspace, source, tables or None, approvals=asked, promised=held, tests=tests)
         changed = effects(workspace, promotion.plan)
     if format_ == "text":
         for line in _lines(workspace.store, promotion, changed):
