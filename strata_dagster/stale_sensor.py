@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 20
 """Runs that one tick asks for at most; the next asks for the rest."""
+DIGITS = 16
+"""Digits of a candidate, and of a run's key, that a cursor keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,18 @@ class _Wanted:
     @property
     def name(self) -> str:
         return self.model if self.partition is None else f"{self.model}|{self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What was asked for and is stale still: its candidate, and the run that was asked for."""
+
+    candidate: str
+    run: str
+
+
+Asked = Mapping[str, _Asked]
+"""By the name of what is wanted."""
 
 
 def strata_stale_sensor(
@@ -88,7 +102,8 @@ def strata_stale_sensor(
             opened = open_project(project=strata.root)
             compiled = compile_(opened) if project.on_error == "check" else compile_sound(opened)
             workspace = open_workspace(opened, strata.environment, compiled, write=False)
-            seen = _state(workspace, partitions.values(), context)
+            base = workspace.store.environment(workspace.environment).head().id
+            seen = _state(workspace, base, partitions.values(), context)
             before, asked = _cursor(context.cursor)
             if before == seen:
                 return SkipReason("nothing has changed since what is stale was asked for")
@@ -96,15 +111,17 @@ def strata_stale_sensor(
         except StrataError as error:
             return SkipReason(f"the project cannot be planned:\n{findings(error.diagnostics, None)}")
         still = {one.name: asked[one.name] for one in wanted if one.name in asked}
+        together = opened.config.environment(strata.environment).publish == "together"
         requests: list[RunRequest] = []
-        done: dict[str, str] = {}
-        for together in _together(wanted, still, partitions):
+        done: dict[str, _Asked] = {}
+        for members in _runs(wanted, still, partitions, together):
             if len(requests) == MOST_RUNS:
                 seen = ""  # there is more to be asked for
                 break
-            requests.append(_request(together, keys))
-            done |= {one.name: one.candidate for one in together}
-        cursor = json.dumps({"seen": seen, "asked": still | done}, sort_keys=True)
+            run_key = hexdigest("stale", base, *(text for one in members for text in (one.name, one.candidate)))
+            requests.append(_request(run_key, members, keys))
+            done |= {one.name: _Asked(one.candidate, run_key[:DIGITS]) for one in members}
+        cursor = _text(seen, still | done)
         if not requests:
             why = f"{len(wanted):,} stale, each asked for before" if wanted else "nothing is stale"
             return SensorResult(skip_reason=SkipReason(why), cursor=cursor)
@@ -120,31 +137,36 @@ def strata_stale_sensor(
     )
 
 
-def _cursor(text: str | None) -> tuple[str, Mapping[str, str]]:
-    """The state that a tick saw, and the candidates that were asked for by then: none of both in a cursor that somebody
-    wrote in the UI, or another release. What is asked for again then, Dagster knows by its run key."""
+def _cursor(text: str | None) -> tuple[str, Asked]:
+    """The state that a tick saw, and what was asked for by then: none of both in a cursor that somebody wrote in the
+    UI, or another release. What is asked for again then, Dagster knows by its run key."""
     try:
         match json.loads(text or "{}"):
             case {"seen": str(seen), "asked": dict(asked)}:
-                return seen, asked
-    except ValueError:
+                return seen, {name: _Asked(*map(str, one)) for name, one in asked.items()}
+    except (ValueError, TypeError):
         pass
     return "", {}
 
 
+def _text(seen: str, asked: Asked) -> str:
+    """The cursor as Dagster keeps it."""
+    told = {name: (one.candidate, one.run) for name, one in asked.items()}
+    return json.dumps({"seen": seen, "asked": told}, sort_keys=True)
+
+
 def _state(
-    workspace: Workspace, partitions: Iterable[PartitionsDefinition[str]], context: SensorEvaluationContext
+    workspace: Workspace, base: str, partitions: Iterable[PartitionsDefinition[str]], context: SensorEvaluationContext
 ) -> str:
-    """The digest of all that decides what is stale: what models mean, the data of sources, what is live, and which
-    partitions there are. While it stays, nothing is planned."""
+    """The digest of all that decides what is stale: what models mean, the data of sources, what is live (the version
+    `base`), and which partitions there are. While it stays, nothing is planned."""
     from strata_core.planning.fingerprints import kept_fingerprints
 
     prints = kept_fingerprints(workspace.project, workspace.compiled)
-    live = workspace.store.environment(workspace.environment).head()
     sources = ((name, workspace.sources[name].digest) for name in sorted(workspace.sources))
     there = (keys[-1] for d in partitions if (keys := d.get_partition_keys(dynamic_partitions_store=context.instance)))
     meant = ((name, prints[name].local, prints[name].merkle) for name in sorted(prints))
-    return hexdigest("state", live.id, *there, *(text for group in (*sources, *meant) for text in group))
+    return hexdigest("state", base, *there, *(text for group in (*sources, *meant) for text in group))
 
 
 def _wanted(
@@ -163,7 +185,7 @@ def _wanted(
     for (model, _), candidate in candidates(workspace, whole).items():
         if model not in partitions:
             above = tuple(u for u in workspace.compiled.models[model].upstream if u in stale)
-            yield _Wanted(model, None, candidate[:CANDIDATE], above)
+            yield _Wanted(model, None, candidate[:DIGITS], above)
     for definition in dict.fromkeys(partitions.values()):
         models = [name for name in known if partitions.get(name) == definition]
         there = definition.get_partition_keys(dynamic_partitions_store=context.instance)
@@ -174,19 +196,24 @@ def _wanted(
         others = stale - {*models}
         for (model, partition), candidate in found.items():
             above = tuple(u for u in workspace.compiled.models[model].upstream if u in others)
-            yield _Wanted(model, partition, candidate[:CANDIDATE], above)
+            yield _Wanted(model, partition, candidate[:DIGITS], above)
 
 
-CANDIDATE = 16
-"""Digits of a candidate that a cursor keeps."""
-
-
-def _together(
-    wanted: Sequence[_Wanted], asked: Mapping[str, str], partitions: Mapping[str, PartitionsDefinition[str]]
+def _runs(
+    wanted: Sequence[_Wanted],
+    asked: Asked,
+    partitions: Mapping[str, PartitionsDefinition[str]],
+    together: bool,
 ) -> Iterator[list[_Wanted]]:
     """What is asked for by one run each: the models without partitions; and of a set of partitions those in a row that
-    ask for the same models. What waits for something that this run does not make is left to a later tick."""
-    new = [one for one in wanted if asked.get(one.name) != one.candidate]
+    ask for the same models. What waits for something that this run does not make is left to a later tick.
+
+    Of a run that publishes `together` one violation holds back all: once a part of it is another candidate, the rest is
+    asked for again beside it.
+    """
+    moved = {one.name for one in wanted if one.name not in asked or asked[one.name].candidate != one.candidate}
+    again = {asked[name].run for name in moved if name in asked} if together else set()
+    new = [one for one in wanted if one.name in moved or asked[one.name].run in again]
     plain: dict[str, _Wanted] = {}
     for one in new:
         if one.partition is None and all(upstream in plain for upstream in one.upstream):
@@ -215,10 +242,8 @@ def _in_a_row(definition: PartitionsDefinition[str], by_key: Mapping[str, list[_
         yield row
 
 
-def _request(together: Iterable[_Wanted], keys: Mapping[str, AssetKey]) -> RunRequest:
+def _request(run_key: str, wanted: Sequence[_Wanted], keys: Mapping[str, AssetKey]) -> RunRequest:
     """One run: of a partition, of a range of them, or of models without any."""
-    wanted = [*together]
-    run_key = hexdigest("stale", *(text for one in wanted for text in (one.name, one.candidate)))
     selected = [*dict.fromkeys(keys[one.model] for one in wanted)]
     named = [*dict.fromkeys(one.partition for one in wanted if one.partition is not None)]
     if len(named) < 2:

@@ -1,12 +1,14 @@
 """What an apply of a plan would make, told apart before it is made: who starts applies by itself asks for each once.
 
-A candidate is what a model means together with what it would read: of data that is there its digest, of what is stale
-upstream the candidate that it will be. While that stays, another apply would make the same, or fail in the same way.
+A candidate is what a model means together with what it would read: of a source, and of a model that is not in the plan,
+the digest of its data; of one that is in the plan its candidate, whether that is to be made or is live already. So it
+is the same before what is upstream is made and after. While it stays, another apply would make the same, or fail in
+the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..digests import hexdigest
 from ..periods import Period
@@ -22,34 +24,31 @@ Key = tuple[str, str | None]
 def candidates(workspace: Workspace, plan: Plan) -> dict[Key, str]:
     """The digest of each candidate of `plan`, upstream first."""
     live = workspace.live(plan.base)
+    whole: dict[str, str] = {}
     found: dict[Key, str] = {}
-    planned_by_name = {planned.name: planned for planned in plan.stale}
-    for planned in plan.stale:
-        tables = tables_of(planned, live)
-        own = (planned.fingerprint.local, planned.fingerprint.merkle)
-        read = inputs_of(workspace.compiled.models[planned.name], (p for _, p in _periods(planned) if p), tables)
-        whole = {name: upstream.digest for name, upstream in tables.items()}
-        for key, period in _periods(planned):
-            there = whole if period is None else read[period]
-            above = _above(planned, period, planned_by_name, found)
-            found[planned.name, key] = hexdigest(
-                "candidate", *own, key or "", *(text for pair in sorted(there.items()) for text in pair), *above
-            )
+    for planned in plan.models:
+        meant = ("candidate", planned.fingerprint.local, planned.fingerprint.merkle)
+        tables = {name: table for name, table in tables_of(planned, live).items() if name not in whole}
+        there = {name: table.digest for name, table in tables.items()}
+        above = {name: whole[name] for name in planned.inputs if name in whole}
+        whole[planned.name] = hexdigest(*meant, *_texts(there), *_texts(above))
+        stale = [*_stale(planned)]
+        read = inputs_of(workspace.compiled.models[planned.name], (p for _, p in stale if p), tables)
+        for key, period in stale:
+            if key is None or period is None:
+                found[planned.name, None] = whole[planned.name]
+            else:
+                found[planned.name, key] = hexdigest(*meant, key, *_texts(read[period]), *_texts(above))
     return found
 
 
-def _periods(planned: PlannedModel) -> Iterator[tuple[str | None, Period | None]]:
-    if planned.periods is None:
-        yield None, None
-    else:
+def _stale(planned: PlannedModel) -> Iterator[tuple[str | None, Period | None]]:
+    if planned.periods is not None:
         yield from ((p.key, p.period) for p in planned.periods if p.causes)
+    elif planned.stale:
+        yield None, None
 
 
-def _above(
-    planned: PlannedModel, period: Period | None, stale: dict[str, PlannedModel], found: dict[Key, str]
-) -> Iterator[str]:
-    """What will be made of what is stale upstream."""
-    for name in sorted(u for u in planned.inputs if u in stale):
-        for key, own in _periods(stale[name]):
-            if period is None or own is None or own.overlaps(period):
-                yield from (name, key or "", found[name, key])
+def _texts(digests: Mapping[str, str]) -> Iterator[str]:
+    for name in sorted(digests):
+        yield from (name, digests[name])

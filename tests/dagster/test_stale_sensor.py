@@ -1,0 +1,105 @@
+"""The sensor of what is stale, of models without partitions: each candidate once, whatever becomes of its run."""
+
+# Without postponed annotations: Dagster compares those of an op with types.
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from strata_dagster import StrataResource, strata_stale_sensor
+
+CHAIN = """
+source orders(csv: "data/orders.csv") {
+  columns: { order_id: int64 nonnull primary_key, country: string nonnull, amount: decimal(10,2), email: string }
+}
+contract Paid { order_id: int64 primary_key  country: string nonnull  amount: decimal(10,2) }
+contract Known { order_id: int64 primary_key  country: string nonnull enum {ES, MX}  amount: decimal(10,2) }
+model paid -> contract Paid { from orders select { order_id, country, amount } }
+model known -> contract Known { from paid select { order_id, country, amount } }
+model by_country { from known group { country } ( aggregate { total = sum(amount) } ) }
+"""
+EACH = '[environments.prod]\npublish = "each"\n'
+
+
+@dataclass
+class Ticks:
+    """Ticks of the sensor. As the daemon does, runs are started of keys that no run has."""
+
+    shop: Any
+    cursor: str | None = None
+    keys: set[str] = field(default_factory=set)
+
+    def asked(self) -> list[list[str]]:
+        """The models that a tick asks for, run by run, without carrying the runs out."""
+        project = self.shop.project
+        resource = StrataResource(project_dir=self.shop.root)
+        sensor = strata_stale_sensor(project=project, resource=resource)
+        defs = dg.Definitions(assets=self.shop.assets()[:1], sensors=[sensor], resources={"strata": resource})
+        with dg.build_sensor_context(instance=self.shop.instance, cursor=self.cursor, definitions=defs) as context:
+            done = sensor.evaluate_tick(context)
+        self.cursor = done.cursor
+        started = [r for r in done.run_requests or () if r.run_key not in self.keys]
+        self.keys.update(str(r.run_key) for r in started)
+        return [[key.to_user_string() for key in r.asset_selection or ()] for r in started]
+
+    def carried_out(self) -> list[list[str]]:
+        """The same, and the runs."""
+        asked = self.asked()
+        for names in asked:
+            self.shop.run(names)
+        return asked
+
+
+@pytest.fixture
+def chain(shop) -> Any:
+    shop.write("models/sales/orders.strata", CHAIN)
+    shop.write("models/sources.strata", "")
+    shop.write("models/rates.strata", "")
+    return shop
+
+
+def test_what_is_made_upstream_makes_no_other_candidate_of_what_is_on_its_way(chain, bad_orders) -> None:
+    chain.write("strata.toml", (chain.root / "strata.toml").read_text() + EACH)
+    ticks = Ticks(chain)
+    assert ticks.asked() == [["paid", "known", "by_country"]]
+    assert chain.run(["paid"]).success  # the run has come so far
+    assert ticks.asked() == []
+    assert chain.run(["known"]).success
+    assert ticks.asked() == []
+
+
+def test_a_model_that_fails_is_not_tried_again_where_what_it_reads_went_live(chain, bad_orders) -> None:
+    chain.write("strata.toml", (chain.root / "strata.toml").read_text() + EACH)
+    chain.write("data/orders.csv", bad_orders)
+    ticks = Ticks(chain)
+    assert ticks.carried_out() == [["paid", "known", "by_country"]]
+    assert [r["order_id"] for r in chain.live("paid")] == [1, 2, 3, 4]
+    assert [ticks.carried_out() for _ in range(3)] == [[], [], []]
+    chain.edit("models/sales/orders.strata", "enum {ES, MX}", "enum {ES, FR, MX}")
+    assert ticks.carried_out() == [["known", "by_country"]]
+    assert [r["country"] for r in chain.live("by_country")] == ["ES", "FR", "MX"]
+    assert ticks.carried_out() == []
+
+
+def test_what_a_violation_held_back_is_asked_for_again_beside_what_mends_it(chain, bad_orders) -> None:
+    chain.write("data/orders.csv", bad_orders)
+    ticks = Ticks(chain)
+    assert ticks.carried_out() == [["paid", "known", "by_country"]]
+    assert [ticks.carried_out() for _ in range(2)] == [[], []]
+    chain.edit("models/sales/orders.strata", "enum {ES, MX}", "enum {ES, FR, MX}")
+    assert ticks.carried_out() == [["paid", "known", "by_country"]]
+    assert [r["country"] for r in chain.live("by_country")] == ["ES", "FR", "MX"]
+    assert ticks.carried_out() == []
+
+
+def test_an_edit_that_is_taken_back_is_asked_for_again(chain) -> None:
+    ticks = Ticks(chain)
+    assert ticks.carried_out() == [["paid", "known", "by_country"]]
+    plain, other = "total = sum(amount)", "total = max(amount)"
+    chain.edit("models/sales/orders.strata", plain, other)
+    assert ticks.carried_out() == [["by_country"]]
+    chain.edit("models/sales/orders.strata", other, plain)
+    assert ticks.carried_out() == [["by_country"]]
+    assert [str(r["total"]) for r in chain.live("by_country")] == ["15.75", "20.00"]
