@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_NAME = r"[A-Za-z_][A-Za-z0-9_]{0,127}"
 NAME_RULE = "a letter or _, then letters, digits and _, 128 characters at most"
 """What `names_a_folder` takes, in words."""
 
@@ -16,10 +16,10 @@ def names_a_folder(name: str) -> bool:
     >>> names_a_folder("orders_2024"), names_a_folder("../orders"), names_a_folder("é")
     (True, False, False)
     """
-    return _NAME.fullmatch(name) is not None
+    return re.fullmatch(_NAME, name) is not None
 
 
-_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_.=-]+)*/?")
+_BUCKET = r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_.=-]+)*/?"
 """What S3 reads otherwise than it is written (`?`, `%`, spaces) stands in no URL of ours."""
 
 
@@ -29,10 +29,10 @@ def names_a_bucket(url: str) -> bool:
     >>> [names_a_bucket(url) for url in ("s3://lake/strata", "s3://lake", "s3://lake/../x", "gs://lake")]
     [True, True, False, False]
     """
-    return _BUCKET.fullmatch(url) is not None and not {".", ".."} & set(url.split("/"))
+    return re.fullmatch(_BUCKET, url) is not None and not {".", ".."} & set(url.split("/"))
 
 
-_ENDPOINT = re.compile(r"https?://(?:[A-Za-z0-9._-]+|\[([0-9A-Fa-f:.]+)\])(?::([0-9]{1,5}))?(/[A-Za-z0-9_.~-]+)*/?")
+_ENDPOINT = r"https?://(?:[A-Za-z0-9._-]+|\[([0-9A-Fa-f:.]+)\])(?::([0-9]{1,5}))?(/[A-Za-z0-9_.~-]+)*/?"
 
 
 def names_an_endpoint(url: str) -> bool:
@@ -41,7 +41,7 @@ def names_an_endpoint(url: str) -> bool:
     >>> [names_an_endpoint(url) for url in ("http://[::1]:9000", "https://s3.example.com/", "http://[::1", "h:9000")]
     [True, True, False, False]
     """
-    found = _ENDPOINT.fullmatch(url)
+    found = re.fullmatch(_ENDPOINT, url)
     return found is not None and int(found[2] or 0) < 65_536 and (found[1] is None or _is_address(found[1]))
 
 

@@ -8,8 +8,8 @@ import click
 
 from ..planning.project import Project
 from .checking import check
+from .formats import FORMATS
 from .options import format_option, on_project
-from .report import FORMATS
 
 
 @click.command("check")

@@ -10,7 +10,7 @@ import click
 
 from ..contract_engine.pipeline import open_setting
 from ..diagnostics.render import printable
-from .contracts.shared import lines_below
+from .contracts.report import lines_below
 from .exits import CLEAN, FINDINGS, exit_code
 from .options import environment_option, format_option
 from .progress import Progress

@@ -11,8 +11,9 @@ from ..planning.lints import LINTS
 from ..planning.project import Project
 from .checking import within
 from .exits import exit_code
+from .formats import FORMATS
 from .options import format_option, on_project
-from .report import FORMATS, exchanged, plural, rendered
+from .report import exchanged, plural, rendered
 
 
 @click.command("lint")

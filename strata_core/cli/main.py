@@ -7,9 +7,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from .ending import end_with
+from .ending import end_at_once
 
 LEFT = "interrupted: what was not told as live above was not published"
 
@@ -18,9 +17,15 @@ def main() -> None:
     """Run the command."""
     arguments = sys.argv[1:]
     if is_plain_check(arguments):
-        from .checking import check_at
 
-        end_with(lambda: check_at(Path(arguments[1]) if arguments[1:] else None), "strata", LEFT)
+        def answer() -> int:
+            from pathlib import Path
+
+            from .checking import check_at
+
+            return check_at(Path(arguments[1]) if arguments[1:] else None)
+
+        end_at_once(answer, "strata", LEFT)
     from .verbs import run, strata
 
     run(strata, "strata", LEFT)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 
 from ..diagnostics.render import printable, terminal_width
@@ -24,9 +24,13 @@ class Progress:
         self._live = not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._quiet = quiet
         self._shown = False
-        self._done = threading.Event()
-        self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._lock: AbstractContextManager[object] = nullcontext()
+        if self._live:
+            import threading  # where nobody looks on there is nothing to do beside the work
+
+            self._done = threading.Event()
+            self._lock = threading.Lock()
+            self._thread = threading.Thread(target=self._run, daemon=True)
         self.set(text)
 
     def set(self, text: str) -> None:

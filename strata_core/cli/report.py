@@ -15,13 +15,12 @@ from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.render import render_json, render_text
 from ..planning.config import CONFIG_NAME, find_project
 from .exits import CLEAN, exit_code
+from .formats import FORMATS
 
 if TYPE_CHECKING:
     from ..planning.project import Project
 
 Lines = Callable[[str], str | None]
-FORMATS = ("text", "json", "sarif", "junit", "github")
-"""How findings are told: to people, or to other programs."""
 
 
 def answered_for(

@@ -100,9 +100,14 @@ def _one_of(values: list[str]) -> Fits:
 
 
 def _pattern(text: str) -> Fits:
-    """As a schema means it: `$` is the end, not the end of the last line."""
-    found = re.compile(re.sub(r"\$$", r"\\Z", text)).search
-    return lambda value: found(value) is not None
+    """As a schema means it: `$` is the end, not the end of the last line. Put together when a value is held against it,
+    since most fields are left out."""
+
+    @cache
+    def pattern() -> re.Pattern[str]:
+        return re.compile(re.sub(r"\$$", r"\\Z", text))
+
+    return lambda value: pattern().search(value) is not None
 
 
 _KEYWORDS: Mapping[str, Keyword] = {

@@ -7,8 +7,8 @@ file of other content, or at another place, is another file; findings hold in on
 
 from __future__ import annotations
 
+import binascii
 import pickle
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -72,7 +72,7 @@ def _listed(inventory: Inventory) -> dict[int, list[Input]]:
     found: dict[int, list[Input]] = {}
     for one in inventory.inputs:
         if one.kind in PARSERS:
-            found.setdefault(zlib.crc32(one.path.encode()) % BUCKETS, []).append(one)
+            found.setdefault(binascii.crc32(one.path.encode()) % BUCKETS, []).append(one)
     return found
 
 

@@ -17,7 +17,6 @@ from ..types.spelling import TypeSpellingError, parse_type
 from .authored import Asset, ColumnContract
 from .candidate import Candidate
 from .documents import Path
-from .parse.sql_types import strata_type
 
 
 def table_contracts(candidate: Candidate, report: Report) -> Mapping[str, TableContract]:
@@ -81,6 +80,8 @@ def _type(candidate: Candidate, column: ColumnContract, path: Path, report: Repo
     try:
         return parse_type(column.type)
     except TypeSpellingError as error:
+        from .parse.sql_types import strata_type  # which a contract in terms of Strata needs not
+
         meant = strata_type(column.type)
         fix = f"write `{meant}`" if meant else "types are told in docs/language.md"
         report(candidate.finding("E072", str(error), (*path, "type"), fix))

@@ -7,10 +7,11 @@ has the shape of the schema is built as it is.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
 
 Made = TypeVar("Made", bound="Shape")
 
@@ -66,21 +67,38 @@ def _plain(value: Any, defaults: bool) -> Any:
 Reader = Callable[[Any], Any]
 
 
-_READERS: dict[type[Any], Mapping[str, Reader | None]] = {}
+class _Readers(dict[str, Reader | None]):
+    """How each field's data becomes its value, None where it is one already; found when the field is first given, since
+    to read the types of all fields takes longer than to build the values of a contract."""
+
+    def __init__(self, cls: type[Any]) -> None:
+        self.cls = cls
+
+    def __missing__(self, name: str) -> Reader | None:
+        reader = self[name] = _reader(_type(self.cls, name))
+        return reader
 
 
-def _readers(cls: type[Any]) -> Mapping[str, Reader | None]:
-    """How each field's data becomes its value; None where it is one already."""
+_READERS: dict[type[Any], _Readers] = {}
+
+
+def _readers(cls: type[Any]) -> _Readers:
     if cls not in _READERS:
-        hints = get_type_hints(cls)
-        _READERS[cls] = {name: _reader(hints[name]) for name in cls.__match_args__}
+        _READERS[cls] = _Readers(cls)
     return _READERS[cls]
+
+
+def _type(cls: type[Any], name: str) -> Any:
+    """The type of a field. Annotations are texts: this is `typing.get_type_hints` of one of them."""
+    return eval(cls.__annotations__[name], vars(sys.modules[cls.__module__]))
 
 
 def _reader(hint: Any) -> Reader | None:
     if isinstance(hint, type) and issubclass(hint, Shape):
         return hint.of
     arguments = get_args(hint)
+    if get_origin(hint) is Annotated:
+        return _reader(arguments[0])
     if get_origin(hint) is tuple:
         inner = _reader(arguments[0])
         return partial(_tuple, inner) if inner else tuple
@@ -99,9 +117,10 @@ def _tuple(inner: Reader, values: Any) -> tuple[Any, ...]:
 
 def _told_apart(shapes: list[type[Shape]]) -> tuple[str, Mapping[str, Reader]]:
     """The field that tells shapes apart, by its one literal in each, and the reader for each."""
-    for word, hint in get_type_hints(shapes[0]).items():
+    for word in shapes[0].__annotations__:
+        hint = _type(shapes[0], word)
         if get_origin(hint) is Literal and len(get_args(hint)) == 1:
-            return word, {get_args(get_type_hints(shape)[word])[0]: shape.of for shape in shapes}
+            return word, {get_args(_type(shape, word))[0]: shape.of for shape in shapes}
     raise TypeError(f"nothing tells {[shape.__name__ for shape in shapes]} apart")
 
 

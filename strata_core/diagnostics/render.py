@@ -15,9 +15,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 from unicodedata import category, east_asian_width
 
+from ..frozen import dataclass
 from .diagnostic import Diagnostic, Severity, Span
 
 TAB = 4
@@ -122,20 +123,23 @@ def _one(diagnostic: Diagnostic, sources: Callable[[str], str | None], color: bo
     return "".join(f"{line}\n" for line in lines)
 
 
-class _Code(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Code:
     """A line of source."""
 
     number: int
     text: str
 
 
-class _Mark(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Mark:
     """The mark under a line of source."""
 
     text: str
 
 
-class _Gap(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Gap:
     """Lines left out."""
 
 

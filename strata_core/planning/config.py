@@ -105,7 +105,7 @@ class ProjectConfig:
 
 
 Check = Callable[[Any], bool]
-SIZE = re.compile(r"[0-9]+([.][0-9]+)? ?([KMGT]i?)?B", re.IGNORECASE)
+SIZE = r"(?i)[0-9]+([.][0-9]+)? ?([KMGT]i?)?B"
 
 
 def _is_text(value: object) -> bool:
@@ -123,7 +123,10 @@ _ENDPOINT: tuple[Check, str] = (
     lambda v: _is_text(v) and names_an_endpoint(v),
     'a URL such as "https://s3.example.com", without keys: these stand in the environment',
 )
-_SIZE: tuple[Check, str] = (lambda v: _is_text(v) and SIZE.fullmatch(v) is not None, 'a size such as "4GB" or "512MiB"')
+_SIZE: tuple[Check, str] = (
+    lambda v: _is_text(v) and re.fullmatch(SIZE, v) is not None,
+    'a size such as "4GB" or "512MiB"',
+)
 _TEXTS: tuple[Check, str] = (
     lambda v: isinstance(v, list) and all(map(_is_text, v)),
     'a list of texts such as ["x"]',

@@ -24,8 +24,8 @@ IN_VAIN = "W090"
 OF_PLAN = frozenset({"W016", "W017"})
 """Lints that are told by the plan, which has the store at hand: a check cannot know that nothing is to be allowed."""
 
-_MENTION = re.compile(rb"strata:\s*allow")
-_ALLOW = re.compile(r"strata:\s*allow\s+(?P<code>\w+)(?P<because>\s+because\s+\S)?")
+_MENTION = rb"strata:\s*allow"
+_ALLOW = r"strata:\s*allow\s+(?P<code>\w+)(?P<because>\s+because\s+\S)?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _severity(finding: Diagnostic, lint: Mapping[str, str]) -> Severity:
 
 
 def _allowances(file: SourceText) -> list[Allowance]:
-    if not _MENTION.search(file.content):
+    if not re.search(_MENTION, file.content):
         return []
     from ..language.comments import comments  # loads the scanner only where there is an allowance
 
@@ -88,7 +88,7 @@ def _allowances(file: SourceText) -> list[Allowance]:
     return [
         Allowance(match["code"], match["because"] is not None, comment.span, comment.about)
         for comment in comments(text, file.path)
-        if (match := _ALLOW.search(comment.text))
+        if (match := re.search(_ALLOW, comment.text))
     ]
 
 

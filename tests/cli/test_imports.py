@@ -9,21 +9,16 @@ import pytest
 
 HEAVY = ("dagster", "dbt", "duckdb", "lark", "pandas", "polars", "pyarrow", "rich", "sqlglot", "strata_core.analysis")
 
-PROGRAM = """
-import sys
-from strata_core.cli.main import main
-try:
-    main()
-finally:
-    print("loaded", *sorted(set(sys.argv[0].split(",")) & set(sys.modules)), file=sys.stderr)
-"""
+PROGRAM = "from strata_core.cli.main import main; main()"
 
 
 def loaded(cli, *arguments):
-    program = PROGRAM.replace("sys.argv[0]", repr(",".join(HEAVY)))
-    ran = subprocess.run([sys.executable, "-c", program, *arguments], cwd=cli.root, capture_output=True, text=True)
+    program = [sys.executable, "-X", "importtime", "-c", PROGRAM, *arguments]
+    ran = subprocess.run(program, cwd=cli.root, capture_output=True, text=True)
     assert "Traceback" not in ran.stderr
-    return ran.stderr.rsplit("loaded", 1)[1].split()
+    imported = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines() if line.startswith("import time:")}
+    assert "strata_core.cli.main" in imported
+    return sorted(imported & set(HEAVY))
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["check", "--help"], ["apply", "--help"]])

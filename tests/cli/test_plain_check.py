@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from strata_core.cli import main as entry
-from strata_core.cli.main import is_plain_check, main
+from strata_core.cli.checking import check_at
+from strata_core.cli.main import is_plain_check
+from strata_core.cli.verbs import run, strata
 
 SOUND = (
     "source s { columns: { a: int64 nonnull } }\ncontract C { a: int64 nonnull }\nmodel m -> contract C { from s }\n"
@@ -53,19 +54,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
 def test_it_comes_to_the_same(arguments, code, folder, monkeypatch, capsys):
-    def told(plain: bool) -> tuple[object, str, str]:
-        monkeypatch.setattr(sys, "argv", ["strata", *arguments])
-        if not plain:
-            monkeypatch.setattr(entry, "is_plain_check", lambda arguments: False)
-        with pytest.raises(SystemExit) as exit_:
-            main()
+    def said() -> tuple[str, str]:
         out, err = capsys.readouterr()
-        return exit_.value.code, out, re.sub(r"\(\d+\.\d\d s\)", "(s)", err)
+        return out, re.sub(r"\(\d+\.\d\d s\)", "(s)", err)
 
     assert is_plain_check(arguments)
-    first = told(plain=True)
-    assert first[0] == code
-    assert first == told(plain=False)
+    assert check_at(Path(arguments[1]) if arguments[1:] else None) == code
+    plain = said()
+    monkeypatch.setattr(sys, "argv", ["strata", *arguments])
+    with pytest.raises(SystemExit) as exit_:
+        run(strata, "strata", "interrupted")
+    assert (exit_.value.code, said()) == (code, plain)
 
 
 def test_what_is_not_plain_is_read_as_any_other_command_line(folder):
@@ -73,12 +72,29 @@ def test_what_is_not_plain_is_read_as_any_other_command_line(folder):
         assert not is_plain_check(arguments)
 
 
+def test_a_plain_check_as_a_process_loads_no_click_and_says_all_of_it(folder):
+    ran, imported = imports_of_a_check("models/sub")
+    assert not imported & REFLECTION
+    assert ran.returncode == 1
+    assert ran.stdout.count("error[") == 2
+    assert "3 models in 2 files: 2 errors, 0 warnings" in ran.stderr
+
+
 def test_neither_click_nor_reflection_is_loaded_for_a_plain_check_cold_or_after_an_edit(folder):
-    probe = (
-        "import sys\nsys.argv = ['strata', 'check', 'models/sound.strata']\nfrom strata_core.cli.main import main\n"
-        "try: main()\nfinally: print([m for m in ('click', 'inspect', 'dataclasses', 'lark') if m in sys.modules])"
-    )
     for text in (SOUND, SOUND.replace("from s", "from s\n  filter a > 1")):
         (folder / "models" / "sound.strata").write_text(text)
-        ran = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
-        assert (ran.returncode, ran.stdout) == (0, "[]\n")
+        ran, imported = imports_of_a_check("models/sound.strata")
+        assert not imported & REFLECTION
+        assert ran.returncode == 0
+
+
+REFLECTION = {"click", "inspect", "dataclasses", "lark"}
+
+
+def imports_of_a_check(path: str) -> tuple[subprocess.CompletedProcess[str], set[str]]:
+    """`strata check` of `path` in a process of its own, and the modules that it imports."""
+    program = [sys.executable, "-X", "importtime", "-c", "from strata_core.cli.main import main; main()", "check", path]
+    ran = subprocess.run(program, capture_output=True, text=True)
+    imported = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines() if line.startswith("import time:")}
+    assert "strata_core.cli.checking" in imported
+    return ran, imported

@@ -11,7 +11,7 @@ import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
-from strata_core.cli.contracts.main import VERBS, contract_engine
+from strata_core.cli.contracts.verbs import VERBS, contract_engine
 from strata_core.contract_engine.yaml_text import read_yaml
 
 from .projects import ORDERS, PLACE, write

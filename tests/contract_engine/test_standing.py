@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from strata_core.cli.contracts.main import contract_engine
+from strata_core.cli.contracts.verbs import contract_engine
 from strata_core.contract_engine import promotions
 from strata_core.contract_engine.observe import Observations, SeenCheck, SeenRun, SeenTest, seen_in_files
 from strata_core.contract_engine.pipeline import examine, open_setting

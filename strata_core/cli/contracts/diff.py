@@ -16,7 +16,7 @@ from ..exits import CLEAN, FINDINGS
 from ..options import format_option
 from ..progress import Progress
 from ..report import plural
-from .shared import exit_code, tell
+from .report import exit_code, tell
 
 
 @click.command("diff")

@@ -10,7 +10,8 @@ from ...contract_engine.discover import discover
 from ...contract_engine.pipeline import Setting
 from ..options import format_option
 from ..report import plural
-from .shared import exit_code, on_contracts, tell
+from .report import exit_code, tell
+from .shared import on_contracts
 
 
 @click.command("discover")

@@ -14,7 +14,8 @@ from ...contract_engine.promotions import Promotion
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
-from .shared import chosen, exit_code, on_contracts, tell, write
+from .report import exit_code, tell
+from .shared import chosen, on_contracts, write
 
 
 @click.command("docs")

@@ -8,7 +8,8 @@ import click
 
 from ...contract_engine.pipeline import Setting, examine
 from ..exits import CLEAN
-from .shared import exit_code, named, on_contracts, product_names, tell, write
+from .report import exit_code, tell
+from .shared import named, on_contracts, product_names, write
 
 
 @click.command("export")

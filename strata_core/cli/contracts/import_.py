@@ -9,7 +9,8 @@ import click
 from ...contract_engine.pipeline import Setting
 from ...diagnostics import Diagnostic, StrataError
 from ..exits import CLEAN, FINDINGS
-from .shared import exit_code, on_contracts, tell
+from .report import exit_code, tell
+from .shared import on_contracts
 
 
 @click.command("import")

@@ -1,44 +1,46 @@
-"""The entry point of `contract-engine`; its verbs are imported when they are used."""
+"""The entry point. `contract-engine validate`, in whatever format, is what hooks and continuous integration run: it is
+understood here, since to load what reads any other command line takes longer than to check a contract; it comes to the
+same (`tests/contract_engine/test_plain_validate.py`).
+"""
 
 from __future__ import annotations
 
-import click
+import os
+import sys
+from collections.abc import Sequence
 
-from ..lazy import LazyGroup, Verb
-from ..verbs import run
+from ..ending import end_at_once
+from ..formats import FORMATS
 
-EXITS_HELP = "Exit codes: 0 clean, 1 something blocks, 2 usage. Shell completion: docs/contract-engine.md."
-
-VERBS = {
-    "discover": Verb(".discover", "List what says something about data products."),
-    "validate": Verb(".validate", "Check contracts, fragments and versions; publish nothing."),
-    "test": Verb(".test", "Run the tests of products on the rows that are in reach."),
-    "project": Verb(".project", "Write the runtime views of products."),
-    "docs": Verb(".docs", "Write the documentation of products: HTML, Markdown, JSON."),
-    "publish": Verb(".publish", "Promote what is valid: views, docs and index, with a record."),
-    "refresh": Verb(".refresh", "Publish what was promoted as it stands now; promote nothing."),
-    "status": Verb(".status", "Say how products stand: may they be read, are they healthy."),
-    "suggest": Verb(".suggest", "Propose what contracts lack, on a branch of its own."),
-    "diff": Verb(".diff", "Show what changed between two Git revisions, and what it breaks."),
-    "import": Verb(".import_", "Make a contract of one in another standard (ODCS)."),
-    "export": Verb(".export", "Write a contract in another standard (ODCS)."),
-    "init": Verb(".init", "Draft a contract from a Strata model or a dbt manifest."),
-    "explain": Verb("..explain", "Say what a code such as E131 means, with examples."),
-}
-
-
-@click.group(
-    cls=LazyGroup,
-    verbs=VERBS,
-    package=__package__,
-    epilog=EXITS_HELP,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-@click.version_option(package_name="strata-tables", prog_name="contract-engine")
-def contract_engine() -> None:
-    """The contract engine: a compiler for data product contracts."""
+NAME = "contract-engine"
+LEFT = "interrupted: nothing was published"
 
 
 def main() -> None:
     """Run the command; every way out has a documented exit code and no traceback."""
-    run(contract_engine, "contract-engine", "interrupted: nothing was published")
+    if format_ := plain_format(sys.argv[1:]):
+
+        def answer() -> int:
+            from .validating import validate_here
+
+            return validate_here(format_)
+
+        end_at_once(answer, NAME, LEFT)
+    from ..verbs import run
+    from .verbs import contract_engine
+
+    run(contract_engine, NAME, LEFT)
+
+
+def plain_format(arguments: Sequence[str]) -> str | None:
+    """The format that findings are told in where this is `validate` without another option, else None."""
+    if "_CONTRACT_ENGINE_COMPLETE" in os.environ:
+        return None
+    match arguments:
+        case ["validate"]:
+            return FORMATS[0]
+        case ["validate", "--format", name] if name in FORMATS:
+            return name
+        case ["validate", option] if option.startswith("--format=") and option[9:] in FORMATS:
+            return option[9:]
+    return None

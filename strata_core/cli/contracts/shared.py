@@ -1,8 +1,8 @@
-"""What the verbs share: where the project is, in which format findings are told, and exit codes."""
+"""What the verbs share: the option that says where the project is, and which products and contracts are meant."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,15 +13,11 @@ from ...contract_engine.discover import CONTRACT_FILE
 from ...contract_engine.pipeline import open_setting
 from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.suggest import did_you_mean
-from ..exits import CLEAN, FINDINGS, USAGE
-from ..report import Lines, exchanged, piped, rendered
+from .report import answered_for
 
 if TYPE_CHECKING:  # who asks for an unchanged tree needs neither
     from ...contract_engine.candidate import Candidate
     from ...contract_engine.pipeline import Checked
-
-_USAGE_CODES = ("E073", "E034")
-"""Findings about the command or `strata.toml`, not about contracts."""
 
 
 def on_contracts(verb: Callable[..., int]) -> Callable[..., int]:
@@ -36,12 +32,7 @@ def on_contracts(verb: Callable[..., int]) -> Callable[..., int]:
     )
     @wraps(verb)
     def run(project: Path | None, **options: Any) -> int:
-        format_ = options.get("format_", "text")
-        try:
-            return piped(lambda: verb(open_setting(project), **options))
-        except StrataError as error:
-            tell(error.diagnostics, project or Path.cwd(), format_, err=True)
-            return exit_code(error.diagnostics)
+        return answered_for(lambda setting: verb(setting, **options), project, options.get("format_", "text"))
 
     return run
 
@@ -101,33 +92,3 @@ def write(path: Path, content: bytes) -> None:
         new.replace(path)
     except OSError as error:
         raise StrataError(Diagnostic("E073", f"`{path}` cannot be written: {error.strerror}")) from None
-
-
-def exit_code(diagnostics: Iterable[Diagnostic]) -> int:
-    """0 without anything that blocks, 2 where the command or the configuration is at fault, else 1."""
-    blocking = [d for d in diagnostics if d.blocks]
-    if not blocking:
-        return CLEAN
-    return USAGE if all(d.code in _USAGE_CODES for d in blocking) else FINDINGS
-
-
-def tell(
-    diagnostics: Sequence[Diagnostic], root: Path, format_: str, *, files: Sequence[str] = (), err: bool = False
-) -> None:
-    """The findings in a format: text as the terminal has room, the others on standard output."""
-    if format_ == "text":
-        click.echo(rendered(diagnostics, lines_below(root), err=err), nl=False, err=err, color=True)
-        return
-    click.echo(exchanged(diagnostics, format_, files, "contract-engine"))
-
-
-def lines_below(root: Path) -> Lines:
-    """The text of a file of the project, for showing lines of it."""
-
-    def lines(path: str) -> str | None:
-        try:
-            return (root / path).read_text(encoding="utf-8", errors="replace") if (root / path).is_file() else None
-        except OSError:
-            return None
-
-    return lines

@@ -229,7 +229,7 @@ def _range_faults(low: Any, high: Any, kind: ValueType | None) -> Iterator[Fault
         yield f"nothing is between {low} and {high}", ("min",), "swap the two"
 
 
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z?)?")
+_DAY = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?Z?)?"
 
 
 def _fits(value: object, kind: ValueType) -> bool:
@@ -241,7 +241,7 @@ def _fits(value: object, kind: ValueType) -> bool:
         case Float64() | Decimal() | Money():
             return isinstance(value, int | float) and not isinstance(value, bool)
         case Date() | Timestamp():
-            return isinstance(value, str) and _DAY.fullmatch(value) is not None
+            return isinstance(value, str) and re.fullmatch(_DAY, value) is not None
         case String():
             return isinstance(value, str)
         case _:
