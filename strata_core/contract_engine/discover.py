@@ -3,7 +3,7 @@
 Canonical contracts lie below `[project] contracts`, fragments in the folders of `[contract_engine] scan`, generated
 metadata where `[contract_engine] generated` and `[dbt] manifest` say, with dbt's results beside its manifest. A file is
 in the inventory once, with the digest of its content, by which later steps know that it did not change.
-Codes: E100, E109.
+Codes: E073, E100, E109, W112.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from ..diagnostics import Diagnostic, Report, Severity, Span
+from ..diagnostics.listing import listed
 from ..frozen import dataclass
 from ..planning.config import CONFIG_NAME, ProjectConfig, config_fault
 from .tree import Tree
@@ -37,6 +38,7 @@ class InputKind(StrEnum):
 
 
 CONTRACT_FILE = "contract.yaml"
+_SHOWN = 5
 BY_SUFFIX = (
     (".contract.yaml", InputKind.FRAGMENT),
     (".contract.yml", InputKind.FRAGMENT),
@@ -100,6 +102,28 @@ def discover(tree: Tree, config: ProjectConfig, root: Path) -> Inventory:
             message = f"the file cannot be read: {error.strerror or error}"
             diagnostics.append(Diagnostic("E100", message, Span(path, 1, 1, 1, 1), fix="give leave to read it"))
     return Inventory(tuple(found[path] for path in sorted(found)), tuple(diagnostics))
+
+
+def without_contract(inventory: Inventory, config: ProjectConfig, tree: Tree, root: Path) -> tuple[Diagnostic, ...]:
+    """What is told where `inventory` has no contract, so that this does not look like one without findings.
+
+    W112 in a project. E073 where no `strata.toml` says that this is one, since then the folder is likely not the one
+    that is meant, and where it names folders for contracts that are not there.
+    """
+    if inventory.of_kind(InputKind.CONTRACT):
+        return ()
+    told = [f"`{place}`{'' if tree.exists(place) else ' (which is not there)'}" for place in config.contracts]
+    nothing = f"there is no {CONTRACT_FILE} in {listed(told, _SHOWN) or 'any folder: `[project] contracts` is empty'}"
+    if not tree.exists(CONFIG_NAME):
+        message = f"there is no project here: no {CONFIG_NAME} in `{root}` or above, and {nothing}"
+        fix = "run in the project's folder, or give `--project DIR`; `contract-engine init` drafts a first contract"
+        return (Diagnostic("E073", message, fix=fix),)
+    message = f"this project has no contract: {nothing}"
+    fix = "`contract-engine init` drafts one; `[project] contracts` says where they are looked for"
+    fault = config_fault(root, "project.contracts", message, fix)
+    if config.contracts != ProjectConfig().contracts and not any(map(tree.exists, config.contracts)):
+        return (fault,)
+    return (Diagnostic("W112", message, fault.span, Severity.WARNING, fix=fix, field_path=fault.field_path),)
 
 
 def of_dbt(config: ProjectConfig) -> list[str]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from ..diagnostics import Diagnostic, StrataError, in_order
 from ..frozen import dataclass, replace
 from ..planning import cache
-from ..planning.config import ProjectConfig, config_fault, find_project, read_config
-from .discover import Inventory, discover
+from ..planning.config import CONFIG_NAME, ProjectConfig, config_fault, find_project, read_config
+from .discover import Inventory, discover, without_contract
 from .tree import FolderTree, Tree
 
 if TYPE_CHECKING:  # what an unchanged tree needs not
@@ -94,9 +94,9 @@ def open_setting(start: Path | None = None, today: date | None = None) -> Settin
     return Setting(root, config, FolderTree(root), today or datetime.now(UTC).date())
 
 
-def check(setting: Setting) -> Outcome:
+def check(setting: Setting, inventory: Inventory | None = None) -> Outcome:
     """The outcome of a check, from the cache where nothing changed."""
-    inventory = discover(setting.tree, setting.config, setting.root)
+    inventory = inventory or discover(setting.tree, setting.config, setting.root)
     key = outcome_key(setting, inventory, "contracts")
     kept = cache.load(key)
     if isinstance(kept, Outcome):
@@ -111,8 +111,10 @@ def outcome_key(setting: Setting, inventory: Inventory, kind: str) -> str:
     """The key of something of `kind` that is made of a whole check."""
     files = "\0".join(f"{i.path}\0{i.kind}\0{i.digest}" for i in inventory.inputs)
     found = repr(inventory.diagnostics)
-    records = [f"{p}\0{setting.tree.digest(p)}" for p in _records(setting)]
-    parts = (str(setting.root), repr(setting.config), setting.today.isoformat(), files, found, *records)
+    # Besides what the configuration says, findings name the lines where it says so.
+    read = [CONFIG_NAME] if setting.tree.exists(CONFIG_NAME) else []
+    others = [f"{p}\0{setting.tree.digest(p)}" for p in (*read, *_records(setting))]
+    parts = (str(setting.root), repr(setting.config), setting.today.isoformat(), files, found, *others)
     return cache.content_key(kind, *(part.encode() for part in parts))
 
 
@@ -196,4 +198,6 @@ def _outcome(checked: Checked) -> Outcome:
                 candidate.inputs,
             )
         )
-    return Outcome(checked.diagnostics, tuple(lines), len(checked.inventory.inputs))
+    setting, inventory = checked.setting, checked.inventory
+    found = without_contract(inventory, setting.config, setting.tree, setting.root)
+    return Outcome((*found, *checked.diagnostics), tuple(lines), len(inventory.inputs))

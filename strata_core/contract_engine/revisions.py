@@ -22,6 +22,7 @@ from .compatibility.changes import ProductChange
 from .compatibility.classify import verdict_of
 from .compatibility.compare import compare
 from .compatibility.verdict import Verdict
+from .discover import InputKind, without_contract
 from .levels import Levels
 from .pipeline import Checked, Setting, examine, open_setting
 from .tree import NEVER
@@ -132,8 +133,10 @@ def contract_diff(written: str, folder: Path, today: date) -> ContractDiff:
             verdict = Verdict.MAJOR if had.id != has.id else verdict_of(changes)
             products.append(ProductDiff(id_, had, has, Verdict.DRAFT if draft else verdict, changes))
     unsound = {c.file for c in after.collated.candidates if not c.sound}
-    blocking = tuple(d for d in after.diagnostics if d.blocks and d.span is not None and d.span.file in unsound)
-    return ContractDiff(sides.before[0], name, tuple(products), blocking)
+    found = [d for d in after.diagnostics if d.blocks and d.span is not None and d.span.file in unsound]
+    if not before.inventory.of_kind(InputKind.CONTRACT):
+        found += without_contract(after.inventory, after.setting.config, after.setting.tree, after.setting.root)
+    return ContractDiff(sides.before[0], name, tuple(products), tuple(found))
 
 
 def _renamed(old: Mapping[str, Candidate], new: Mapping[str, Candidate]) -> Mapping[str, str]:

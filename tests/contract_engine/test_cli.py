@@ -306,15 +306,71 @@ def test_a_shell_completes_verbs_and_products(project: Path) -> None:
     assert offered("export", "") == []
 
 
-def test_a_project_without_contracts_is_told(tmp_path: Path) -> None:
+ON_CONTRACTS = ("validate", "discover", "test", "project", "docs", "refresh", "status", "suggest")
+WITHOUT = "this project has no contract: there is no contract.yaml in"
+
+
+@pytest.mark.parametrize("verb", ON_CONTRACTS)
+def test_a_project_without_contracts_is_told(verb: str, tmp_path: Path) -> None:
+    write(tmp_path, {"strata.toml": '[project]\nname = "p"\n'})
+    code, out, err = run(verb, "--project", str(tmp_path))
+    assert code == 0
+    assert f"warning[W112]: {WITHOUT} `contracts` (which is not there)\n --> strata.toml:1:1\n" in out + err
+    write(tmp_path, {"strata.toml": '[project]\ncontracts = ["products"]\n', "products/read.me": ""})
+    code, out, err = run(verb, "--project", str(tmp_path))
+    assert code == 0
+    assert f"warning[W112]: {WITHOUT} `products`\n --> strata.toml:2:1\n" in out + err
+
+
+@pytest.mark.parametrize("verb", [*ON_CONTRACTS, "publish"])
+def test_a_folder_that_is_no_project_or_not_the_one_that_is_meant_is_usage(verb: str, tmp_path: Path) -> None:
+    code, out, err = run(verb, "--project", str(tmp_path))
+    assert code == 2
+    assert (
+        f"error[E073]: there is no project here: no strata.toml in `{tmp_path}` or above, and there is no" in out + err
+    )
+    write(tmp_path, {"strata.toml": '[project]\ncontracts = ["products", "more"]\n'})
+    code, out, err = run(verb, "--project", str(tmp_path))
+    assert code == 2
+    places = "`products` (which is not there), `more` (which is not there)"
+    assert f"error[E073]: {WITHOUT} {places}\n --> strata.toml:2:1\n" in out + err
+
+
+@pytest.mark.parametrize("format_", ["json", "sarif", "junit", "github"])
+def test_other_programs_are_told_of_a_folder_that_is_no_project(format_: str, tmp_path: Path) -> None:
+    code, out, _ = run("validate", "--project", str(tmp_path), "--format", format_)
+    assert (code, "E073" in out, "there is no project here" in out) == (2, True, True)
+
+
+def test_a_first_contract_is_drafted_where_there_is_none(tmp_path: Path) -> None:
+    write(tmp_path, {"models/m.strata": "source s { columns: { a: int64 nonnull } }\nmodel m { from s }\n"})
+    assert run("init", "shop.things", "m", "--project", str(tmp_path))[0] == 0
+    assert run("validate", "--project", str(tmp_path))[0] == 0
+
+
+def test_a_status_of_what_is_served_elsewhere_needs_no_project(project: Path, tmp_path: Path) -> None:
+    committed(project)
+    assert run("publish", "--by", "ana")[0] == 0
+    away = tmp_path / "away"
+    away.mkdir()
+    code, out, _ = run("status", "--project", str(away), "--out", str(project / ".generated/contracts"))
+    assert (code, out.partition(" 1.0.0: ")[0]) == (0, "shop.orders")
+
+
+def test_views_of_all_products_do_not_hide_a_contract_that_cannot_be_read(project: Path) -> None:
+    write(project, {"contracts/shop/torn/contract.yaml": "id: [\n"})
     for verb in ("project", "docs"):
-        code, _, err = run(verb, "--project", str(tmp_path))
-        assert (code, "this project has no contract" in err) == (2, True)
-    for verb in ("suggest", "status"):
-        assert run(verb, "--project", str(tmp_path))[0::2] == (
-            0,
-            "this project has no contract: `contract-engine init` drafts one\n",
-        )
+        code, _, err = run(verb, "--out", "out")
+        assert (code, err.count("error[E101]"), "contracts/shop/torn/contract.yaml:" in err) == (1, 1, True)
+        assert (project / "out").is_dir()
+
+
+def test_a_difference_between_revisions_without_contracts_is_none_of_contracts(tmp_path: Path) -> None:
+    for text in ("one", "two"):
+        write(tmp_path, {"read.me": text})
+        committed(tmp_path)
+    code, out, err = run("diff", "HEAD~1..HEAD", "--project", str(tmp_path), "--format", "json")
+    assert (code, json.loads(out)["products"], "error[E073]: there is no project here" in err) == (2, [], True)
 
 
 def test_explain_shows_the_page(project: Path) -> None:

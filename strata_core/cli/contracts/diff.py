@@ -12,7 +12,7 @@ import click
 from ...contract_engine.revisions import ContractDiff, ProductDiff, contract_diff
 from ...diagnostics import StrataError
 from ...diagnostics.render import printable
-from ..exits import CLEAN, FINDINGS
+from ..exits import FINDINGS
 from ..options import format_option
 from ..progress import Progress
 from ..report import plural
@@ -50,9 +50,8 @@ def diff_command(revisions: str, project: Path, format_: str) -> int:
         for line in _lines(found):
             click.echo(line)
         click.echo(f"{plural(len(found.products), 'product')} changed from {found.before} to {found.after}", err=True)
-        tell(found.diagnostics, project, "text", err=True)
-    breaks = any(p.breaks for p in found.products)
-    return FINDINGS if breaks or found.diagnostics else CLEAN
+    tell(found.diagnostics, project, "text", err=True)
+    return FINDINGS if any(p.breaks for p in found.products) else exit_code(found.diagnostics)
 
 
 def _lines(found: ContractDiff) -> Iterator[str]:

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from ...contract_engine.discover import discover
+from ...contract_engine.discover import discover, without_contract
 from ...contract_engine.pipeline import Setting
 from ..options import format_option
 from ..report import plural
@@ -28,5 +28,6 @@ def discover_command(setting: Setting, format_: str) -> int:
         for one in inventory.inputs:
             click.echo(f"{one.kind.value:<{width}}  {one.path}")
         click.echo(plural(len(inventory.inputs), "input"), err=True)
-    tell(inventory.diagnostics, setting.root, "text", err=True)
-    return exit_code(inventory.diagnostics)
+    found = (*without_contract(inventory, setting.config, setting.tree, setting.root), *inventory.diagnostics)
+    tell(found, setting.root, "text", err=True)
+    return exit_code(found)

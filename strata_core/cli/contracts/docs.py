@@ -9,13 +9,13 @@ import click
 
 from ...contract_engine.candidate import Candidate
 from ...contract_engine.merge_rules import canonical
-from ...contract_engine.pipeline import Checked, Setting, examine
+from ...contract_engine.pipeline import Checked, Setting
 from ...contract_engine.promotions import Promotion
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
 from .report import exit_code, tell
-from .shared import chosen, on_contracts, write
+from .shared import chosen, examined, on_contracts, write
 
 
 @click.command("docs")
@@ -38,7 +38,7 @@ def docs_command(setting: Setting, contract: Path | None, out: Path | None) -> i
 
     place = out or setting.root / ".generated" / "docs"
     with Progress("writing documentation") as progress:
-        checked = examine(setting)
+        checked = examined(setting)
         known = checked.collated.candidates
         asked, blocking = chosen(checked, contract)
         tell(blocking, setting.root, "text", err=True)

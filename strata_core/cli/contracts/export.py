@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from ...contract_engine.pipeline import Setting, examine
+from ...contract_engine.pipeline import Setting
 from ..exits import CLEAN
 from .report import exit_code, tell
-from .shared import named, on_contracts, product_names, write
+from .shared import examined, named, on_contracts, product_names, write
 
 
 @click.command("export")
@@ -26,7 +26,7 @@ def export_command(setting: Setting, product: str, standard: str, standard_versi
     from ...contract_engine.odcs.write import notes, odcs
     from ...contract_engine.yaml_dump import yaml_text
 
-    checked = examine(setting)
+    checked = examined(setting)
     (candidate,) = named(checked, [product])
     blocking = checked.blocking(candidate)
     if blocking or not candidate.sound:

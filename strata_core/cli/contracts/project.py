@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from ...contract_engine.pipeline import Setting, examine
+from ...contract_engine.pipeline import Setting
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
 from .report import exit_code, tell
-from .shared import chosen, on_contracts, write
+from .shared import chosen, examined, on_contracts, write
 
 
 @click.command("project")
@@ -26,7 +26,7 @@ def project_command(setting: Setting, contract: Path | None, out: Path | None) -
     from ...contract_engine.project import Known, document, project, view_faults
 
     with Progress("projecting runtime views"):
-        checked = examine(setting)
+        checked = examined(setting)
         wanted, blocking = chosen(checked, contract)
         tell(blocking, setting.root, "text", err=True)
         known = Known(checked.parsed, observed(checked, moment(), {c.id for c in wanted}), checked.collated.candidates)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from ...contract_engine.pipeline import Setting, examine
+from ...contract_engine.pipeline import Setting
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
-from .shared import on_contracts, product_names
+from .shared import examined, on_contracts, product_names
 
 
 @click.command("publish")
@@ -33,7 +33,7 @@ def publish_command(
 
     with Progress("publishing") as progress:
         place = out or setting.root / setting.config.contract_engine.out
-        checked = examine(setting)
+        checked = examined(setting)
         with publishing(place):
             published = publish(prepared(checked, products, by, commit), TARGETS, place)
         for promotion in published.promoted:

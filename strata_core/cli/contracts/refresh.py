@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from ...contract_engine.pipeline import Setting, examine
+from ...contract_engine.pipeline import Setting
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
-from .shared import on_contracts
+from .shared import examined, on_contracts
 
 
 @click.command("refresh")
@@ -31,7 +31,7 @@ def refresh_command(setting: Setting, environment: str, out: Path | None) -> int
 
     place = out or setting.root / setting.config.contract_engine.out
     with Progress("refreshing views") as progress:
-        done = refresh(examine(setting), place, moment, version("strata-tables"), environment=environment)
+        done = refresh(examined(setting), place, moment, version("strata-tables"), environment=environment)
         for id_, view in done.views.items():
             progress.say(f"{id_} {view.version}: {view.status.state}")
     if not done.views:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...contract_engine.discover import CONTRACT_FILE
-from ...contract_engine.pipeline import open_setting
+from ...contract_engine.discover import CONTRACT_FILE, InputKind, Inventory, discover, without_contract
+from ...contract_engine.pipeline import Setting, examine, open_setting
 from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.suggest import did_you_mean
-from .report import answered_for
+from .report import answered_for, tell
 
 if TYPE_CHECKING:  # who asks for an unchanged tree needs neither
     from ...contract_engine.candidate import Candidate
@@ -48,7 +48,19 @@ def product_names(context: click.Context, _: click.Parameter, incomplete: str) -
     return sorted(id_ for p in places if (id_ := f"{p.parent.name}.{p.name}").startswith(incomplete))
 
 
-NO_CONTRACT = "this project has no contract: `contract-engine init` drafts one"
+def examined(setting: Setting) -> Checked:
+    """Every step up to validation. Tells where there is no contract (W112); raises E073 where there is no project."""
+    inventory = discover(setting.tree, setting.config, setting.root)
+    require_contract(setting, inventory)
+    return examine(setting, inventory)
+
+
+def require_contract(setting: Setting, inventory: Inventory) -> None:
+    """Tells where there is no contract in a project (W112); raises E073 where there is no project either."""
+    found = without_contract(inventory, setting.config, setting.tree, setting.root)
+    if any(d.blocks for d in found):
+        raise StrataError(*found)
+    tell(found, setting.root, "text", err=True)
 
 
 def named(checked: Checked, products: Iterable[str]) -> list[Candidate]:
@@ -70,13 +82,15 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
 
 def chosen(checked: Checked, contract: Path | None) -> tuple[list[Candidate], list[Diagnostic]]:
-    """The candidate of a contract (of all where none is named), and what blocks it; raises E073 where there is none."""
+    """The candidate of a contract, and what blocks it; where none is named all, and what keeps files from being one.
+    Raises E073 where the contract is none of the project."""
     root = checked.setting.root
     candidates = checked.collated.candidates
-    found = [c for c in candidates if contract is None or (root / c.file).resolve() == contract.resolve()]
-    if not candidates and contract is None:
-        fix = "`contract-engine init` drafts one"
-        raise StrataError(Diagnostic("E073", "this project has no contract", fix=fix))
+    if contract is None:
+        unread = {i.path for i in checked.inventory.of_kind(InputKind.CONTRACT)} - {c.file for c in candidates}
+        broken = (d for d in checked.diagnostics if d.blocks and d.span is not None and d.span.file in unread)
+        return [*candidates], [*checked.blocking(*candidates), *broken]
+    found = [c for c in candidates if (root / c.file).resolve() == contract.resolve()]
     if not found:
         fix = _nearest(str(contract), [c.file for c in candidates])
         raise StrataError(Diagnostic("E073", f"`{contract}` is no contract of this project", fix=fix))

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 
+from ...contract_engine.discover import discover
 from ...contract_engine.pipeline import Setting, check
 from ...diagnostics.render import printable
 from ..exits import CLEAN, FINDINGS
 from ..options import format_option
-from .shared import NO_CONTRACT, on_contracts, require_known
+from .shared import on_contracts, require_contract, require_known
 
 
 @click.command("status")
@@ -35,7 +36,11 @@ def status_command(
     from ...contract_engine.standing import Standing, served_products, standing
 
     place = out or setting.root / setting.config.contract_engine.out
-    known = dict.fromkeys((*served_products(place), *(p.id for p in check(setting).products)))
+    inventory = discover(setting.tree, setting.config, setting.root)
+    served = served_products(place)
+    if not served:
+        require_contract(setting, inventory)
+    known = dict.fromkeys((*served, *(p.id for p in check(setting, inventory).products)))
     require_known(products, known)
     now = moment()
     found = [standing(place, product, now, agent) for product in products or sorted(known)]
@@ -50,8 +55,6 @@ def status_command(
         since = f", as of {one.as_of}" if one.as_of else ""
         return f"{one.product}{version}: {one.state}, {may}{done}{since}"
 
-    if not found:
-        click.echo(NO_CONTRACT, err=True)
     for one in found:
         click.echo(printable(line(one)))
         for reason in one.reasons:

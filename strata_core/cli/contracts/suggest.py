@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...contract_engine.pipeline import Setting, examine, open_setting
+from ...contract_engine.pipeline import Setting, open_setting
 from ...diagnostics import Diagnostic, StrataError
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
-from .shared import NO_CONTRACT, named, on_contracts, product_names
+from .shared import examined, named, on_contracts, product_names
 
 if TYPE_CHECKING:  # other verbs do without
     from ...contract_engine.suggest.suggested import Suggested
@@ -47,12 +47,10 @@ def suggest_command(
     from ...contract_engine.suggest.known import known_around
     from ...contract_engine.suggest.suggested import idle_declines, suggested
 
-    checked = examine(setting)
+    checked = examined(setting)
     chosen = named(checked, products)
     if branch is not None and len(chosen) != 1:
         raise StrataError(Diagnostic("E073", "`--branch` is for one product", fix="name it with `--product`"))
-    if not chosen:
-        click.echo(NO_CONTRACT, err=True)
     with Progress("making suggestions") as progress:
         known = known_around(checked)
         for candidate in chosen:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import click
 
-from ...contract_engine.pipeline import Setting, examine
+from ...contract_engine.pipeline import Setting
 from ...diagnostics.render import printable
 from ..exits import CLEAN, FINDINGS
 from ..options import format_option
 from ..progress import Progress
 from ..report import plural
-from .shared import named, on_contracts, product_names
+from .shared import examined, named, on_contracts, product_names
 
 
 @click.command("test")
@@ -31,7 +31,7 @@ def test_command(setting: Setting, products: Sequence[str], environment: str, fo
     from ...planning.reachable import ReachableTables
 
     with Progress("running tests", quiet=format_ != "text"):
-        checked = examine(setting)
+        checked = examined(setting)
         tables = ReachableTables(setting.root, setting.config, environment)
         seen = run_tests(checked, tables, moment(), {c.id for c in named(checked, products)}).tests
     severities = {(c.id, t.id): t.severity for c in checked.collated.candidates if c.sound for t in c.contract.tests}
