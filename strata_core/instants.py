@@ -1,4 +1,4 @@
-"""Instants, days and durations as people write them become nanoseconds, in the right zone.
+"""Instants and days as people write them become nanoseconds, in the right zone.
 
 An instant carries nine fractional digits at most and an offset; without an offset it is wall-clock time in the zone
 asked for. Here it is an integer: nanoseconds since 1970-01-01T00:00:00Z. A date alone is the whole day: as an upper
@@ -21,17 +21,6 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _INSTANT = re.compile(
     r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?(?:\.(\d{1,9}))?\s*(Z|z|[+-]\d{2}:\d{2})?", re.ASCII
 )
-_DURATION = re.compile(r"(\d{1,9})(ns|us|ms|s|m|h|d|w)")
-_UNITS = {
-    "ns": 1,
-    "us": 1_000,
-    "ms": 1_000_000,
-    "s": 1_000_000_000,
-    "m": 60 * 1_000_000_000,
-    "h": 3_600 * 1_000_000_000,
-    "d": 86_400 * 1_000_000_000,
-    "w": 7 * 86_400 * 1_000_000_000,
-}
 _DAY = datetime.timedelta(days=1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
@@ -102,30 +91,6 @@ def start_of_day(day: datetime.date, zone: str) -> int:
     True
     """
     return _of_datetime(datetime.datetime.combine(day, datetime.time()), zone)
-
-
-def duration(text: str) -> int:
-    """Nanoseconds of a duration such as `7d`, `36h`, `90m`; `ValueError` for anything else or nothing.
-
-    >>> duration("7d")
-    604800000000000
-    """
-    found = _DURATION.fullmatch(text.strip()) if isinstance(text, str) else None
-    if found is None or int(found[1]) == 0:
-        raise ValueError(f"{text!r} is no duration: give a number above zero and a unit, such as 7d, 36h or 90m")
-    return int(found[1]) * _UNITS[found[2]]
-
-
-def spelled_duration(seconds: int) -> str:
-    """A duration in the largest unit that divides it.
-
-    >>> spelled_duration(604_800), spelled_duration(5_400)
-    ('7d', '90min')
-    """
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds % size == 0:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s"
 
 
 @lru_cache(maxsize=64)

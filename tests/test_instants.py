@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strata_core.instants import Bound, bound, duration, instant, start_of_day
+from strata_core.durations import duration
+from strata_core.instants import Bound, bound, instant, start_of_day
 from strata_core.store.instant import spell
 from strata_core.store.tables.bounds import Bounds
 

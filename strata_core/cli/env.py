@@ -67,7 +67,7 @@ class _Age(click.ParamType[timedelta]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
         """Its length; fails where it is none."""
-        from ..instants import duration
+        from ..durations import duration
 
         try:
             return timedelta(microseconds=0 if value in ("0", "0s") else duration(str(value)) // 1_000)

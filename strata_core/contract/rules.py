@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ..diagnostics import Span
+from ..durations import spelled_duration
 from ..frozen import dataclass
-from ..instants import spelled_duration
 from ..types import Array, Date, Map, Struct, ValueType
 from .assertions import Assertion, Holds, NotNull, NotOlder, Unique, Within, in_utc
 from .model import ContractField, TableContract, spelled_enum

@@ -15,8 +15,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ..digests import digest
+from ..durations import spelled_duration
 from ..frozen import dataclass
-from ..instants import spelled_duration
 from ..types import String, ValueType, widens
 from .expressions import (
     AggregateCall,

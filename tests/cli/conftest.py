@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from strata_core.cli.ending import end_with
 from strata_core.cli.main import main
 
 SALES = """\
@@ -74,6 +75,7 @@ class Cli:
 
     def __init__(self, root: Path, capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch) -> None:
         self.root, self._capsys, self._patch = root, capsys, patch
+        patch.setattr("strata_core.cli.main.end_at_once", end_with)  # the process is that of the tests
 
     def __call__(self, *arguments: str) -> Ran:
         self._capsys.readouterr()

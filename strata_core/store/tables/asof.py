@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from ... import instants
 from ...contract.model import MaskRule
+from ...durations import duration
 from ..instant import Instant
 from . import times
 from .arrivals import Arrival, Target, arrival
@@ -287,9 +288,9 @@ def pairs(declared: TableDeclaration, by: Mapping[str, str] | Sequence[str] | st
             return tuple((name, name) for name in by)
 
 
-def duration(table: str, text: str) -> int:
+def lookback(table: str, text: str) -> int:
     """Nanoseconds of `within`. StoreJoinInvalid for what is no duration."""
     try:
-        return instants.duration(text)
+        return duration(text)
     except ValueError as cause:
         raise _invalid(table, f"within: {cause}", "write it as 7d, 36h or 90m") from None

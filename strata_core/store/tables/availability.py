@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ... import instants
+from ...durations import duration
 from ..instant import spell
 from .declaration import IMPUTED, RECONSTRUCTED, TableDeclaration
 from .errors import StoreError
@@ -91,7 +92,7 @@ def _filled(given: pa.Array, batch: pa.RecordBatch, declared: TableDeclaration) 
         positions = pc.index_in(classes.cast(pa.string()), pa.array(list(lag.classes), pa.string()))
     else:
         positions = pa.nulls(batch.num_rows, pa.int32())
-    after = pa.array([instants.duration(text) for text in lag.classes.values()], pa.int64()).take(positions)
+    after = pa.array([duration(text) for text in lag.classes.values()], pa.int64()).take(positions)
     return pc.coalesce(given, pc.add_checked(since.cast(pa.int64()), after).cast(AVAILABLE))
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from ... import instants
+from ...durations import duration
 from .. import manifest
 from ..document import to_text
 from ..instant import Instant, spell
@@ -66,7 +66,7 @@ def collect(history: History, grace: str, progress: Progress = lambda _: None) -
 
 def _grace(history: History, grace: str) -> int:
     try:
-        return 0 if grace.strip() in ("0", "0s") else instants.duration(grace)
+        return 0 if grace.strip() in ("0", "0s") else duration(grace)
     except ValueError as cause:
         raise StoreError("StoreBoundInvalid", history.name, f"grace: {cause}", "give 0s, 30m, 1h or 7d") from None
 
@@ -89,7 +89,7 @@ def _due(history: History, head: TableEntry) -> Collected | None:
     before = history.collected(head)
     keep = before.keep if before else 0
     if declared.retain_runs is not None:
-        cutoff = max(history.clock(), head.at) - instants.duration(declared.retain_runs)
+        cutoff = max(history.clock(), head.at) - duration(declared.retain_runs)
         keep = max(keep, history.at(cutoff, head).newest.snapshot)
     if not keep:
         return None

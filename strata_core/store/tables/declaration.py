@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from ... import instants
 from ...contract.model import ContractError, Mask, MaskRule
+from ...durations import duration
 from ...folder_names import NAME_RULE, names_a_folder
 from ...types import TIMESTAMP, TypeSpellingError, parse_type
 from ..document import JSON
@@ -49,7 +50,7 @@ def _orderable(name: str) -> str:
 
 
 def _duration(text: str) -> str:
-    instants.duration(text)
+    duration(text)
     return text
 
 

@@ -19,8 +19,8 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ... import instants
 from ...diagnostics import StrataError
+from ...durations import duration
 from .. import manifest
 from ..arrow_schema import fields_of
 from ..files import UnclearError
@@ -149,7 +149,7 @@ def _young(
     if retain is None or declared.order_by != INGESTED_AT:
         yield from rows
         return
-    since = max(history.clock(), head.at) - instants.duration(retain.age)
+    since = max(history.clock(), head.at) - duration(retain.age)
     for batch in rows:
         if retain.column in batch.schema.names:
             batch = batch.filter(pc.invert(times.before(batch.column(retain.column), since)))

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ... import instants
+from ...durations import duration
 from ...instants import Literal
 from ..instant import Instant
 from . import frontier, times
@@ -244,7 +244,7 @@ class Read:
     def _aging(self) -> Iterator[Step]:
         """Row age."""
         if (retain := self.declared.retain_rows) is not None:
-            since = self.now - instants.duration(retain.age)
+            since = self.now - duration(retain.age)
             yield lambda batch: batch.filter(pc.invert(times.before(batch.column(retain.column), since)))
 
     def _stream(self, names: list[str], steps: tuple[Step, ...]) -> Iterator[pa.RecordBatch]:

@@ -119,14 +119,14 @@ class Table:
 
         Errors: StoreJoinInvalid, StoreSourceInvalid, and those of `read`.
         """
-        from .asof import Asof, duration, open_join, pairs
+        from .asof import Asof, lookback, open_join, pairs
         from .enforcement import ANONYMOUS
         from .reading import Asked, open_read
 
         given = None if columns is None else tuple(columns)
         asked = Asked(as_of=as_of, vintage="all", pin=pin, columns=given, filter=filter)
         right = open_read(self, asked, principal or ANONYMOUS)
-        distance = None if within is None else duration(self.name, within)
+        distance = None if within is None else lookback(self.name, within)
         joined = Asof(pairs(right.declared, by), at, available_as_of, distance, how, prefix)
         return open_join(left, right, joined)
 

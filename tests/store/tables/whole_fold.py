@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from strata_core import instants
+from strata_core.durations import duration
 from strata_core.store.tables.declaration import INGESTED_AT, TableDeclaration
 from strata_core.store.tables.folding import sort_columns
 from strata_core.store.tables.frontier import at_entry
@@ -47,6 +47,6 @@ def whole_fold(history: History) -> pa.Table:
 def young(column: pa.ChunkedArray, declared: TableDeclaration, history: History, at: int) -> list[bool]:
     """Which times are not past the age that the declaration keeps; a time that is null is kept."""
     assert declared.retain_rows is not None
-    since = max(history.clock(), at) - instants.duration(declared.retain_rows.age)
+    since = max(history.clock(), at) - duration(declared.retain_rows.age)
     per = {"ms": 1_000_000, "us": 1_000, "ns": 1}[column.type.unit]
     return [value is None or value * per >= since for value in column.cast(pa.int64()).to_pylist()]
