@@ -22,7 +22,7 @@ from pathlib import Path
 from dagster import AssetKey
 from measure import RUNS, compare, line
 
-from strata_core.planning.outline import ColumnOutline, ModelOutline
+from strata_core.planning.kept.outline import ColumnOutline, ModelOutline
 from strata_dagster import DagsterStrataTranslator, StrataProject
 from strata_dagster.translator import asset_keys
 

@@ -26,8 +26,8 @@ from pathlib import Path
 from measure import PEERS, Usage, run
 
 from models import module
+from strata_core.planning.kept.revisions import first_revision, revised
 from strata_core.planning.project import open_project
-from strata_core.planning.revisions import first_revision, revised
 
 SIZES = (100, 300, 1000, 3000)
 PEER = PEERS / "strata-lang" / "bin" / "strata"

@@ -9,8 +9,8 @@ from pathlib import Path
 import dagster as dg
 import polars as pl
 
+from strata_core.planning.live.published import published_rows
 from strata_core.planning.project import compile_, open_project
-from strata_core.planning.published import published_rows
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -22,10 +22,10 @@ from .stale_sensor import strata_stale_sensor
 from .translator import DagsterStrataTranslator
 
 if TYPE_CHECKING:
-    from .contract_assets import strata_contract_assets
-    from .contract_sensor import strata_contract_sensor
-    from .guard_component import StrataGuardComponent
-    from .guards import guard
+    from .contracts.contract_assets import strata_contract_assets
+    from .contracts.contract_sensor import strata_contract_sensor
+    from .guards.guard_component import StrataGuardComponent
+    from .guards.guards import guard
     from .io_manager import StrataIOManager
     from .landing import Landing, land, strata_land_assets
 

@@ -23,21 +23,21 @@ from dagster import (
 )
 
 from strata_core.contract_engine.approvals import approvals
-from strata_core.contract_engine.blocking import blocking_tests
+from strata_core.contract_engine.pin.blocking import blocking_tests
 from strata_core.diagnostics import Diagnostic, StrataError
-from strata_core.planning.apply import apply_plan
-from strata_core.planning.blocking_tests import Find
+from strata_core.planning.applying.apply import apply_plan
+from strata_core.planning.applying.blocking_tests import Find
+from strata_core.planning.applying.results import Event, Finished, Outcome, Published, Started
+from strata_core.planning.applying.run_events import Parent, announced
+from strata_core.planning.live.promotion import Promotion, plan_promotion, promote
 from strata_core.planning.plan import Plan
 from strata_core.planning.project import Project, compile_, compile_sound, open_project
-from strata_core.planning.promotion import Promotion, plan_promotion, promote
-from strata_core.planning.results import Event, Finished, Outcome, Published, Started
-from strata_core.planning.run_events import Parent, announced
 from strata_core.planning.workspace import Workspace, open_workspace
 
 from . import events
 from .assets import ON_ERROR
 from .checks import EXPECTATIONS, UNIT_TESTS
-from .contract_tests import NOT_APPLIED, AtThePin, answered, blocks, selected_specs, told_of_tests, unasked
+from .contracts.contract_tests import NOT_APPLIED, AtThePin, answered, blocks, selected_specs, told_of_tests, unasked
 from .examination import examined
 from .findings import findings
 from .model_tests import UnitTests, expected, selected_tests, unit_tested, untested

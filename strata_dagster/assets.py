@@ -17,13 +17,13 @@ from dagster import (
 )
 
 from strata_core.diagnostics import Span
-from strata_core.planning.cache import uncollected
 from strata_core.planning.config import CONFIG_NAME
-from strata_core.planning.outline import ModelOutline
+from strata_core.planning.kept.cache import uncollected
+from strata_core.planning.kept.outline import ModelOutline
 
 from .checks import check_specs, plain_name
 from .choosing import Choice, chosen_models
-from .contract_checks import promised_of
+from .contracts.contract_checks import promised_of
 from .model_tests import test_specs
 from .partitions import in_one_op
 from .project import StrataProject, quietly

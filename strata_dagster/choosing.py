@@ -17,7 +17,7 @@ from typing import NoReturn
 from dagster import AssetKey, AssetSelection, AssetSpec, DagsterInvalidDefinitionError, multi_asset
 
 from strata_core.diagnostics.suggest import did_you_mean
-from strata_core.planning.outline import ModelOutline
+from strata_core.planning.kept.outline import ModelOutline
 
 from .project import StrataProject, quietly
 from .translator import DagsterStrataTranslator

@@ -38,7 +38,7 @@ from dagster.components.utils.translation import TranslationFn, TranslationFnRes
 from dagster_shared.serdes.objects.models.defs_state_info import DefsStateManagementType
 from pydantic import BaseModel, Field
 
-from strata_core.planning.outline import ModelOutline
+from strata_core.planning.kept.outline import ModelOutline
 
 from .assets import strata_assets
 from .project import OnError, StrataProject
@@ -243,8 +243,8 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
         stale = self._stale_sensor(project, resource, translator, f"{name}_stale")
         if not self.contracts:
             return Definitions(assets=assets, sensors=stale)
-        from .contract_assets import strata_contract_assets  # these bring the contract engine along
-        from .contract_sensor import strata_contract_sensor
+        from .contracts.contract_assets import strata_contract_assets  # these bring the contract engine along
+        from .contracts.contract_sensor import strata_contract_sensor
 
         products = strata_contract_assets(project=project, assets=assets, resource=resource, name=f"{name}_contracts")
         said = self.contract_sensor or SensorOptions()

@@ -15,12 +15,12 @@ from dagster import (
 )
 
 from strata_core.diagnostics import Diagnostic
-from strata_core.planning.partition_states import counted, partition_states
-from strata_core.planning.pieces import Piece, pieces_of
+from strata_core.planning.applying.results import ModelResult, Status
+from strata_core.planning.inputs.sources import ResolvedSource
+from strata_core.planning.partitions.partition_states import counted, partition_states
+from strata_core.planning.partitions.pieces import Piece, pieces_of
 from strata_core.planning.plan import PlannedModel
 from strata_core.planning.provenance import pin_of
-from strata_core.planning.results import ModelResult, Status
-from strata_core.planning.sources import ResolvedSource
 from strata_core.planning.workspace import Workspace
 from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion

@@ -10,8 +10,8 @@ from dagster import AssetCheckResult, AssetCheckSeverity, AssetKey, MetadataValu
 
 from strata_core.contract.rules import spelled_age
 from strata_core.diagnostics import StrataError
-from strata_core.planning.health import Health, examine
-from strata_core.planning.pieces import pieces_of
+from strata_core.planning.live.health import Health, examine
+from strata_core.planning.partitions.pieces import pieces_of
 from strata_core.planning.project import Project, compile_
 from strata_core.planning.workspace import Workspace, make_engine, open_workspace
 from strata_core.store.instant import spell

@@ -20,7 +20,7 @@ from dagster import (
 )
 
 from strata_core.diagnostics import Diagnostic, StrataError
-from strata_core.planning.outline import ModelOutline
+from strata_core.planning.kept.outline import ModelOutline
 from strata_core.planning.project import Project, compile_
 
 from .checks import EXPECTATIONS, UNIT_TESTS

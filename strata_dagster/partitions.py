@@ -19,7 +19,7 @@ from dagster import (
 from strata_core.periods import Every, Periods
 
 if TYPE_CHECKING:  # a code location does without planning and its libraries
-    from strata_core.planning.asked_periods import Asked
+    from strata_core.planning.partitions.asked_periods import Asked
 
 INPUT_POINTER_TAG = "dagster/input_event_pointer"
 CRON = {Every.HOUR: "0 * * * *", Every.DAY: "0 0 * * *", Every.WEEK: "0 0 * * 1", Every.MONTH: "0 0 1 * *"}
@@ -56,7 +56,7 @@ def asked_of(context: AssetExecutionContext, selected: Collection[AssetKey]) -> 
 
     Raises `Failure` where some have and the run names none.
     """
-    from strata_core.planning.asked_periods import Asked
+    from strata_core.planning.partitions.asked_periods import Asked
 
     partitioned = [k for k in selected if context.assets_def.specs_by_key[k].partitions_def is not None]
     if not partitioned:

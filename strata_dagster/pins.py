@@ -8,7 +8,7 @@ from typing import Any
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetKey, MetadataValue
 
 from strata_core.contract.report import MASKED, PinReport
-from strata_core.planning.preview import preview
+from strata_core.planning.live.preview import preview
 from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion, Pointer
 from strata_core.store.instant import moment

@@ -14,8 +14,8 @@ from typing import Literal
 from dagster import BetaWarning, DagsterInvalidDefinitionError
 
 from strata_core.diagnostics import StrataError
-from strata_core.planning.compiled_manifest import manifest_path, read_manifest, write_manifest
-from strata_core.planning.outline import Outline, outline
+from strata_core.planning.kept.compiled_manifest import manifest_path, read_manifest, write_manifest
+from strata_core.planning.kept.outline import Outline, outline
 from strata_core.planning.project import Project, open_project
 
 from .findings import findings

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from dagster import AssetExecutionContext, AssetKey, AssetMaterialization, DagsterEventType
 
 from strata_core.periods import Period, period_of
-from strata_core.planning.asked_periods import Asked
-from strata_core.planning.pieces import Pieces, pieces_of, within
+from strata_core.planning.applying.results import Outcome
+from strata_core.planning.partitions.asked_periods import Asked
+from strata_core.planning.partitions.pieces import Pieces, pieces_of, within
 from strata_core.planning.provenance import sound_artifact
-from strata_core.planning.results import Outcome
 from strata_core.planning.workspace import Workspace
 
 from .events import DATA_VERSION_TAG, INPUT_VERSION_TAG, partitions_table, piece_metadata

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from strata_core.planning.applying.results import ModelResult, Started, Status
 from strata_core.planning.project import Project
-from strata_core.planning.results import ModelResult, Started, Status
 from strata_core.store.environments import EnvironmentVersion
 
 from .findings import findings

@@ -39,8 +39,8 @@ def observable_sources(
 
 def _observe(context: AssetExecutionContext, strata: StrataResource) -> Iterator[ObserveResult]:
     # Loaded when the op runs: a code location does without the compiler and its libraries.
+    from strata_core.planning.inputs.sources import resolve
     from strata_core.planning.project import compile_, open_project
-    from strata_core.planning.sources import resolve
 
     from .events import source_metadata
 

@@ -176,8 +176,8 @@ def _wanted(
     context: SensorEvaluationContext,
 ) -> Iterator[_Wanted]:
     """What is stale, upstream first: models without partitions, and of each set of partitions those that are there."""
-    from strata_core.planning.asked_periods import Asked
     from strata_core.planning.candidates import candidates
+    from strata_core.planning.partitions.asked_periods import Asked
 
     known = [name for name in workspace.compiled.models if name in keys]
     whole = workspace.plan(known, with_upstream=False)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from dagster import AssetCheckEvaluation, AssetKey, AssetMaterialization, DagsterEventType, DagsterInstance, RunRecord
 
 from .checks import WRITE_PIN
-from .contract_checks import PRODUCT
+from .contracts.contract_checks import PRODUCT
 
 SHOWN = frozenset({DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_CHECK_EVALUATION})
 RUNS_A_PAGE = 100

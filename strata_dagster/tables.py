@@ -19,10 +19,10 @@ from dagster import (
 
 from strata_core.diagnostics import Span
 from strata_core.diagnostics.markdown import markdown_cell
-from strata_core.planning.outline import ColumnOutline
+from strata_core.planning.kept.outline import ColumnOutline
 
 if TYPE_CHECKING:  # of use to guarded tables alone
-    from strata_core.contract_engine.covering import CoveredColumn
+    from strata_core.contract_engine.pin.covering import CoveredColumn
 
 
 def table_schema(columns: Iterable[ColumnOutline]) -> TableSchema:

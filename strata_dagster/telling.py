@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from dagster import AssetCheckResult, AssetExecutionContext, AssetMaterialization, MaterializeResult
 
 from strata_core.diagnostics import Diagnostic, StrataError
-from strata_core.planning.apply import live_artifact
+from strata_core.planning.applying.apply import live_artifact
+from strata_core.planning.applying.results import ModelResult, Outcome, Status
+from strata_core.planning.live.preview import hidden_columns
 from strata_core.planning.plan import Plan
-from strata_core.planning.preview import hidden_columns
-from strata_core.planning.results import ModelResult, Outcome, Status
 from strata_core.planning.workspace import Workspace
 from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
 
 from . import events
-from .contract_tests import AtThePin
+from .contracts.contract_tests import AtThePin
 from .findings import failure_lines
 from .partitions import provenance_tags, waited_for
 from .pins import TOGETHER, nothing_published, what_stays

@@ -18,7 +18,7 @@ from dagster import (
     TimeWindowPartitionMapping,
 )
 
-from strata_core.planning.outline import ModelOutline, SourceOutline
+from strata_core.planning.kept.outline import ModelOutline, SourceOutline
 
 from .partitions import time_windows
 from .project import StrataProject

@@ -19,8 +19,8 @@ from .progress import Progress
 from .report import plural, rendered, tell
 
 if TYPE_CHECKING:
-    from ..planning.asked_periods import Asked
-    from ..planning.results import Event, ModelResult, Outcome
+    from ..planning.applying.results import Event, ModelResult, Outcome
+    from ..planning.partitions.asked_periods import Asked
 
 
 MOST_PARTITIONS = 6
@@ -52,9 +52,9 @@ def apply_command(
     the store: the exit code is 1. With --partition only these partitions are computed and published.
     """
     from ..contract_engine.approvals import approvals
-    from ..contract_engine.blocking import blocking_tests
-    from ..planning.apply import apply_plan
-    from ..planning.run_events import announced
+    from ..contract_engine.pin.blocking import blocking_tests
+    from ..planning.applying.apply import apply_plan
+    from ..planning.applying.run_events import announced
     from ..planning.workspace import open_workspace
 
     with Progress("looking at files", quiet=format_ == "json") as shown:
@@ -94,7 +94,7 @@ def apply_command(
 
 def _told(events: Iterator[Event], project: Project, shown: Progress, width: int) -> Outcome:
     """Say what happens, model by model; a finding that several models share is said once."""
-    from ..planning.results import Finished, Outcome, Published, Started
+    from ..planning.applying.results import Finished, Outcome, Published, Started
 
     told = set[Diagnostic]()
     for event in events:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from ..diagnostics import Diagnostic, Severity, StrataError
-from ..planning.findings import findings
+from ..planning.kept.findings import findings
 from ..planning.project import Project
 from .exits import exit_code
 from .progress import Progress

@@ -38,8 +38,8 @@ def _shown(project: Project, model: str, environment: str) -> int:
 
 
 def _manifest(project: Project) -> int:
-    from ..planning.compiled_manifest import MANIFEST_PATH, write_manifest
-    from ..planning.outline import outline
+    from ..planning.kept.compiled_manifest import MANIFEST_PATH, write_manifest
+    from ..planning.kept.outline import outline
 
     found = outline(project)
     write_manifest(project, found)

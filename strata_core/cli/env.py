@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import click
 
-from ..planning.dropping import drop_environment
-from ..planning.environments import published_environments
+from ..planning.live.dropping import drop_environment
+from ..planning.live.environments import published_environments
 from ..planning.project import Project
 from ..store.instant import moment, spell
 from .exits import CLEAN

@@ -17,7 +17,7 @@ from .progress import Progress
 from .report import Lines, answered, plural, rendered
 
 if TYPE_CHECKING:
-    from ..contract_engine.guard import Promotion, Verdict
+    from ..contract_engine.pin.guard import Promotion, Verdict
 
 
 @click.command("guard")
@@ -71,7 +71,7 @@ def _guarded(
     rows: str | None,
     lines: Lines,
 ) -> int:
-    from ..contract_engine.guard import judge, open_guard, promise_of, promote, rows_of
+    from ..contract_engine.pin.guard import judge, open_guard, promise_of, promote, rows_of
 
     with Progress("looking at files", quiet=format_ == "json") as shown:
         guard = open_guard(root, environment)

@@ -8,7 +8,7 @@ import json
 import click
 
 from ..diagnostics.listing import listed
-from ..planning.environments import published_environment
+from ..planning.live.environments import published_environment
 from ..planning.project import Project
 from ..store.environments import EnvironmentVersion
 from ..store.instant import moment, spell

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..planning.findings import findings
+from ..planning.kept.findings import findings
 from ..planning.lints import LINTS
 from ..planning.project import Project
 from .checking import within

@@ -16,7 +16,7 @@ import click
 from .report import answered_for
 
 if TYPE_CHECKING:
-    from ..planning.asked_periods import Asked
+    from ..planning.partitions.asked_periods import Asked
 
 Verb = TypeVar("Verb", bound=Callable[..., int])
 
@@ -82,7 +82,7 @@ def partition_option(command: Verb) -> Verb:
 def _asked(_context: click.Context, _parameter: click.Parameter, text: str | None) -> Asked | None:
     if text is None:
         return None
-    from ..planning.asked_periods import Asked
+    from ..planning.partitions.asked_periods import Asked
 
     first, dots, last = text.partition("..")
     return Asked(first, last if dots else first)

@@ -19,9 +19,9 @@ from .report import colored, plural, sized, tell
 
 if TYPE_CHECKING:
     from ..contract.changes import Change
-    from ..planning.asked_periods import Asked
-    from ..planning.blocking_tests import BlockingTests
+    from ..planning.applying.blocking_tests import BlockingTests
     from ..planning.forecast import Effect, Forecast, Work
+    from ..planning.partitions.asked_periods import Asked
 
 MOST_REACHED = 6
 """Columns and tables that a line names; the JSON has all."""
@@ -54,9 +54,9 @@ def plan_command(
     stale model reads is missing, or lacks what is declared of it.
     """
     from ..contract_engine.approvals import approvals
-    from ..contract_engine.blocking import blocking_tests
+    from ..contract_engine.pin.blocking import blocking_tests
     from ..planning.forecast import forecast
-    from ..planning.moved_sources import moved_sources
+    from ..planning.inputs.moved_sources import moved_sources
     from ..planning.workspace import open_workspace
 
     with Progress("looking at files", quiet=format_ == "json"):

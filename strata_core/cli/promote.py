@@ -17,7 +17,7 @@ from .report import plural, tell
 
 if TYPE_CHECKING:
     from ..planning.forecast import Effect
-    from ..planning.promotion import Promotion
+    from ..planning.live.promotion import Promotion
     from ..store.store import Store
 
 
@@ -38,12 +38,12 @@ def promote_command(
     where a contract or another project that shares the store would be broken.
     """
     from ..contract_engine.approvals import approvals
-    from ..contract_engine.blocking import blocking_tests
-    from ..contract_engine.guard import promised_tables
+    from ..contract_engine.pin.blocking import blocking_tests
+    from ..contract_engine.pin.guard import promised_tables
+    from ..planning.applying.results import Outcome
+    from ..planning.applying.run_events import announced
     from ..planning.forecast import effects
-    from ..planning.promotion import plan_promotion, promote
-    from ..planning.results import Outcome
-    from ..planning.run_events import announced
+    from ..planning.live.promotion import plan_promotion, promote
     from ..planning.workspace import open_workspace
 
     with Progress("looking at what is published", quiet=format_ == "json"):

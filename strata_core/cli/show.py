@@ -45,7 +45,7 @@ def show_command(
 
     With --as-of the bound as it was understood, and the artifact that was live then, go to stderr.
     """
-    from ..planning.published import live_then, published_rows
+    from ..planning.live.published import live_then, published_rows
     from .rows import write_csv, write_json, write_table
 
     wanted = dict(_pair(text) for text in partitions)

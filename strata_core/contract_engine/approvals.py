@@ -14,7 +14,7 @@ from .authored import Approval, ApprovalKind, AuthoredContract
 
 if TYPE_CHECKING:  # validation needs no plan
     from ..planning.catalog import Approved
-    from .promotions import Promotion
+    from .serving.promotions import Promotion
 
 
 def who_approves(contract: AuthoredContract, promoted: AuthoredContract | None) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ def approvals(root: Path) -> tuple[Approved, ...]:
     from .discover import InputKind, discover  # a plan that breaks nobody needs none of this
     from .parse import parse_file
     from .pipeline import open_setting
-    from .promotions import latest
+    from .serving.promotions import latest
 
     setting = open_setting(root)
     inputs = discover(setting.tree, setting.config, setting.root).of_kind(InputKind.CONTRACT)
@@ -49,7 +49,7 @@ def approvals(root: Path) -> tuple[Approved, ...]:
 
 def _of_tables(contract: AuthoredContract, promotion: Promotion | None) -> Iterator[Approved]:
     from ..planning.catalog import Approved
-    from .covering import store_name
+    from .pin.covering import store_name
 
     given = contract.compatibility.approvals if contract.compatibility else ()
     before = AuthoredContract.of(promotion.contract) if promotion else None

@@ -15,7 +15,7 @@ from ..diagnostics.suggest import did_you_mean
 from ..types import UNKNOWN, ValueType
 from ..types.spelling import TypeSpellingError, parse_type
 from .authored import Asset, ColumnContract
-from .candidate import Candidate
+from .collation.candidate import Candidate
 from .documents import Path
 
 

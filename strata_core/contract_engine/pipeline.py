@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic, StrataError, in_order
 from ..frozen import dataclass, replace
-from ..planning import cache
 from ..planning.config import CONFIG_NAME, ProjectConfig, config_fault, find_project, read_config
+from ..planning.kept import cache
 from .discover import Inventory, discover, without_contract
 from .tree import FolderTree, Tree
 
 if TYPE_CHECKING:  # what an unchanged tree needs not
     from ..planning.project import Project
-    from .candidate import Candidate
-    from .collate import Collated
+    from .collation.candidate import Candidate
+    from .collation.collate import Collated
     from .parse.parsed import GeneratedAsset, Parsed
-    from .promotions import Promotion
+    from .serving.promotions import Promotion
     from .validate import Validated
 
 
@@ -126,7 +126,7 @@ def examine(setting: Setting, inventory: Inventory | None = None) -> Checked:
     """Every step up to validation. Files that did not change are not parsed again, and what is found in a contract that
     nothing else takes part in is found once."""
     from . import kept
-    from .collate import collate
+    from .collation.collate import collate
     from .parse import parse
     from .parse.dbt_lineage import classified, with_dbt_origins
     from .validate import Surroundings, validate
@@ -161,7 +161,7 @@ def _compiled(setting: Setting, inventory: Inventory, found: list[Diagnostic]) -
 
     if not inventory.of_kind(InputKind.STRATA):
         return ()
-    from ..planning.outline import outline
+    from ..planning.kept.outline import outline
     from ..planning.project import read_project
     from .parse.strata_models import compiled_assets
 
@@ -173,7 +173,7 @@ def _compiled(setting: Setting, inventory: Inventory, found: list[Diagnostic]) -
 
 
 def _promotions(setting: Setting, found: list[Diagnostic]) -> Mapping[str, Promotion]:
-    from .promotions import latest
+    from .serving.promotions import latest
 
     promoted, problems = latest(setting.promotions)
     found += problems

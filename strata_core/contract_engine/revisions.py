@@ -17,7 +17,7 @@ from ..planning.git import Repository, contents, tree_of
 from ..planning.git import Tree as GitFiles
 from ..planning.git_revisions import WORKING_TREE, TreeFiles, read_range
 from ..planning.project import project_of
-from .candidate import Candidate
+from .collation.candidate import Candidate
 from .compatibility.changes import ProductChange
 from .compatibility.classify import verdict_of
 from .compatibility.compare import compare

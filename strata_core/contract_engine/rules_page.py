@@ -12,11 +12,11 @@ from typing import Any
 
 from ..contract.changes import ChangeRule
 from ..diagnostics.markdown import markdown_cell
-from .candidate import TIERS, Tier
+from .collation.candidate import TIERS, Tier
+from .collation.merge_rules import RULES, MergeRule
 from .compatibility.examples import EXAMPLES, Example
 from .compatibility.rules import ALL_RULES, PRODUCT_RULES
 from .documents import spell_path
-from .merge_rules import RULES, MergeRule
 from .validate.profiles import DEFAULTS, REQUIREMENTS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "contract-rules.md"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
+from ..analysis.editing.rename import RenameRefusedError, nameable
+from ..analysis.editing.rename import rename as renaming_of
 from ..analysis.promise import contract_of
-from ..analysis.rename import RenameRefusedError, nameable
-from ..analysis.rename import rename as renaming_of
 from ..diagnostics import Diagnostic, Edit, Span
 from ..language import ast
 from ..language.format import format_text

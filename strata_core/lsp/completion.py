@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from lsprotocol import types as lsp
 
-from ..analysis.candidates import Candidate, Sort
-from ..analysis.completion import candidates
-from ..analysis.describe import describe
-from ..analysis.symbols import Kind, Symbol
+from ..analysis.editing.candidates import Candidate, Sort
+from ..analysis.editing.completion import candidates
+from ..analysis.editing.describe import describe
+from ..analysis.editing.symbols import Kind, Symbol
 from ..language.cursor import cursor_at
 from .state import State
 

@@ -18,7 +18,7 @@ from lsprotocol import types as lsp
 
 from ..diagnostics import Diagnostic
 from ..planning.config import CONFIG_NAME
-from ..planning.revisions import changed_findings
+from ..planning.kept.revisions import changed_findings
 from .findings import shown
 from .projects import EditedProject, Home, home_of, path_of
 from .state import State

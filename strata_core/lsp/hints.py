@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types as lsp
 
-from ..analysis.scope_at import facts_of
-from ..analysis.symbols import Kind
+from ..analysis.editing.scope_at import facts_of
+from ..analysis.editing.symbols import Kind
 from ..language import ast
 from ..relation.schema import Column
 from .state import State

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from lsprotocol import types as lsp
 
-from ..analysis.describe import describe
-from ..analysis.scope_at import facts_of
-from ..analysis.signatures import CAST_DOC
-from ..analysis.symbols import Kind, Occurrence
+from ..analysis.editing.describe import describe
+from ..analysis.editing.scope_at import facts_of
+from ..analysis.editing.signatures import CAST_DOC
+from ..analysis.editing.symbols import Kind, Occurrence
 from ..language import ast
 from ..language.scanner import scan
 from ..language.tables import load_tables

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from lsprotocol import types as lsp
 
-from ..analysis.symbols import Kind, Occurrence
+from ..analysis.editing.symbols import Kind, Occurrence
 from ..diagnostics import Span
 from ..language import ast
 from .state import State

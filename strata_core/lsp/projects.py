@@ -12,11 +12,11 @@ from urllib.parse import urlsplit
 
 from pygls.uris import from_fs_path, to_fs_path
 
-from ..analysis.index import Index
+from ..analysis.editing.index import Index
 from ..diagnostics import Diagnostic, StrataError
 from ..planning.config import CONFIG_NAME, ProjectConfig, find_project, read_config
+from ..planning.kept.revisions import Revision, first_revision, revised
 from ..planning.project import IGNORED_FOLDERS, SUFFIX, Project, SourceText, module_paths, read_project
-from ..planning.revisions import Revision, first_revision, revised
 from .state import State, relative
 from .text import Text
 

@@ -9,16 +9,16 @@ from pathlib import Path, PurePosixPath
 
 from lsprotocol.types import Location, Position, Range
 
-from ..analysis.candidates import Names
-from ..analysis.describe import Facts
-from ..analysis.index import Index, build_index
-from ..analysis.scope_at import Known
-from ..analysis.symbols import Occurrence
+from ..analysis.editing.candidates import Names
+from ..analysis.editing.describe import Facts
+from ..analysis.editing.index import Index, build_index
+from ..analysis.editing.scope_at import Known
+from ..analysis.editing.symbols import Occurrence
 from ..diagnostics import Span
 from ..language import ast
 from ..language.parser import ParseResult
 from ..language.recovery import recover_module, recovered
-from ..planning.revisions import Revision
+from ..planning.kept.revisions import Revision
 from .text import Text
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 
 from ..digests import hexdigest
 from ..periods import Period
-from .asked_periods import tables_of
-from .pieces import inputs_of
+from .partitions.asked_periods import tables_of
+from .partitions.pieces import inputs_of
 from .plan import Plan, PlannedModel
 from .workspace import Workspace
 

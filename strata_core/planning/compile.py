@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..diagnostics import StrataError
 from ..engines.protocol import ParquetTable, TableInput
-from .apply import live_artifact
+from .applying.apply import live_artifact
 from .artifact_relation import artifact_relation
 from .workspace import Workspace
 

@@ -15,11 +15,11 @@ from ..frozen import dataclass
 from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.tables import ColumnId, TableId, project_tables
 from ..store.artifacts import Artifact
-from .asked_periods import tables_of
 from .catalog import Catalog, outward
 from .consumers import renamed_columns
 from .fingerprints import address, data_digest
-from .pieces import inputs_of, piece_address
+from .partitions.asked_periods import tables_of
+from .partitions.pieces import inputs_of, piece_address
 from .plan import Plan, PlannedModel, Reason
 from .provenance import applied, sound_artifact
 from .workspace import Workspace

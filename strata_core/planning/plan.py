@@ -19,9 +19,9 @@ from ..frozen import dataclass, field, replace
 from ..periods import Period
 from ..relation.form import Meaning
 from ..store.environments import EnvironmentVersion, Pointer
+from .applying.increments import Watermark, Way, way_of
 from .catalog import Approved, Catalog
 from .fingerprints import Fingerprint, Reading, source_meaning
-from .increments import Watermark, Way, way_of
 
 
 class Reason(StrEnum):

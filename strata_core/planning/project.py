@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..diagnostics import Diagnostic, StrataError, in_order
 from ..frozen import dataclass, replace
-from . import cache
 from .config import CONFIG_NAME, ProjectConfig, config_fault, find_project, read_config
 from .imported import with_imported
+from .kept import cache
 from .lints import ruled
 
 if TYPE_CHECKING:  # the compiler, which an unchanged project needs not

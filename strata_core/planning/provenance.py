@@ -15,8 +15,8 @@ from ..store.document import JSON
 from ..store.environments import Pointer
 from ..store.manifest import Manifest
 from ..store.store import Store
+from .applying.increments import Watermark, read_watermark
 from .fingerprints import Reading, data_digest, ground_digest
-from .increments import Watermark, read_watermark
 from .outlived import known_of
 from .plan import Applied, PlannedModel
 from .promised import promised

@@ -15,8 +15,8 @@ from ..frozen import dataclass, replace
 from ..relation.build import project, ref, sort_rows, total_order
 from ..relation.nodes import Item, Relation, tables
 from ..relation.schema import Column, Schema
+from .applying.pinning import unmet_expectations
 from .literals import aligned, spelled
-from .pinning import unmet_expectations
 from .plan import unknown_model
 from .testing import asked
 

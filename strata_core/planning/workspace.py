@@ -11,16 +11,16 @@ from ..diagnostics import Severity, StrataError
 from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion
 from ..store.store import Store
-from .asked_periods import Asked, Live, asked_periods, with_periods
 from .catalog import Approved, read_catalog, register, removed_tables, taken_over
-from .clocked_tables import unbounded_reads
 from .consumers import Breaks, breaking_changes, judged, models_offered
 from .fingerprints import kept_fingerprints
+from .inputs.clocked_tables import unbounded_reads
+from .inputs.sources import ResolvedSource, resolve_all
 from .lints import ruled_of_plan
+from .partitions.asked_periods import Asked, Live, asked_periods, with_periods
 from .plan import ByPeriods, Plan, ancestors, as_whole, make_plan
 from .project import Project, compile_
 from .provenance import applied
-from .sources import ResolvedSource, resolve_all
 
 if TYPE_CHECKING:  # engines are heavy, and a plan needs none
     from pathlib import Path

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from strata_core.analysis.candidates import Candidate, Names, Sort
-from strata_core.analysis.completion import candidates
-from strata_core.analysis.describe import Facts, describe
-from strata_core.analysis.index import Index, build_index
+from strata_core.analysis.editing.candidates import Candidate, Names, Sort
+from strata_core.analysis.editing.completion import candidates
+from strata_core.analysis.editing.describe import Facts, describe
+from strata_core.analysis.editing.index import Index, build_index
+from strata_core.analysis.editing.scope_at import Known, facts_of
+from strata_core.analysis.editing.symbols import Kind, Symbol
 from strata_core.analysis.memory import Memory
 from strata_core.analysis.project import recompile
-from strata_core.analysis.scope_at import Known, facts_of
-from strata_core.analysis.symbols import Kind, Symbol
 from strata_core.language import ast
 from strata_core.language.cursor import cursor_at
 from strata_core.language.parser import parse_module

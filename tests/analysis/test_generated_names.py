@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from strata_core.analysis import compile_project
-from strata_core.analysis.index import build_index
-from strata_core.analysis.rename import RenameRefusedError, nameable, rename
-from strata_core.analysis.symbols import Kind, Symbol
+from strata_core.analysis.editing.index import build_index
+from strata_core.analysis.editing.rename import RenameRefusedError, nameable, rename
+from strata_core.analysis.editing.symbols import Kind, Symbol
 from strata_core.diagnostics.edits import applied
 from strata_core.language.parser import parse_module
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from strata_core.analysis.index import Index, build_index
-from strata_core.analysis.symbols import Kind, Symbol
+from strata_core.analysis.editing.index import Index, build_index
+from strata_core.analysis.editing.symbols import Kind, Symbol
 from strata_core.language.parser import parse_module
 from strata_core.language.recovery import recover_module
 

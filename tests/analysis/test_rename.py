@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strata_core.analysis import compile_project
-from strata_core.analysis.index import Index, build_index
-from strata_core.analysis.rename import RenameRefusedError, nameable, rename
+from strata_core.analysis.editing.index import Index, build_index
+from strata_core.analysis.editing.rename import RenameRefusedError, nameable, rename
 from strata_core.diagnostics.edits import applied
 from strata_core.language.parser import parse_module
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from strata_core.cli.exits import exit_code
 from strata_core.diagnostics import Diagnostic, Span
+from strata_core.planning.applying.results import Status
 from strata_core.planning.config import ENVIRONMENT_KEYS, SECTIONS
 from strata_core.planning.plan import Reason
-from strata_core.planning.results import Status
 
 TEXT = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([\w./]+)`:\n```\w+\n(.*?)```", TEXT, re.DOTALL | re.MULTILINE))

@@ -14,10 +14,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strata_core.contract_engine.candidate import Tier
-from strata_core.contract_engine.collate import Collated, collate
+from strata_core.contract_engine.collation.candidate import Tier
+from strata_core.contract_engine.collation.collate import Collated, collate
+from strata_core.contract_engine.collation.merge_rules import RULES, canonical
 from strata_core.contract_engine.discover import InputKind
-from strata_core.contract_engine.merge_rules import RULES, canonical
 from strata_core.contract_engine.parse.contracts import fragment_of
 from strata_core.contract_engine.parse.parsed import (
     ContractText,

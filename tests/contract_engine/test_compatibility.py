@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strata_core.contract.changes import Impact
-from strata_core.contract_engine.candidate import Candidate
+from strata_core.contract_engine.collation.candidate import Candidate
 from strata_core.contract_engine.compatibility.changes import ProductChange
 from strata_core.contract_engine.compatibility.classify import classify
 from strata_core.contract_engine.compatibility.compare import compare
@@ -20,8 +20,8 @@ from strata_core.contract_engine.compatibility.examples import BASE, EXAMPLES
 from strata_core.contract_engine.compatibility.rules import ALL_RULES
 from strata_core.contract_engine.compatibility.verdict import Compatibility, Verdict
 from strata_core.contract_engine.levels import Levels
-from strata_core.contract_engine.promotions import Promotion
 from strata_core.contract_engine.schemas import AUTHORED
+from strata_core.contract_engine.serving.promotions import Promotion
 from strata_core.contract_engine.shapes import valid
 from strata_core.planning.config import ClassificationConfig
 

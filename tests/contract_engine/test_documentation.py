@@ -30,11 +30,11 @@ from strata_core.contract_engine.docs.documented import Documented, Reader, docu
 from strata_core.contract_engine.docs.drawing import drawing
 from strata_core.contract_engine.docs.expectations import in_words
 from strata_core.contract_engine.docs.site import site
-from strata_core.contract_engine.observe import Observations, SeenRun, SeenSchema, SeenTest
 from strata_core.contract_engine.pipeline import Checked
-from strata_core.contract_engine.project import Known, project
-from strata_core.contract_engine.publish import TARGETS, Provenance, prepare, publish
-from strata_core.contract_engine.runtime_view import LineageEdge, ProductStatus, RuntimeView, ViewProvenance
+from strata_core.contract_engine.serving.observe import Observations, SeenRun, SeenSchema, SeenTest
+from strata_core.contract_engine.serving.project import Known, project
+from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish
+from strata_core.contract_engine.serving.runtime_view import LineageEdge, ProductStatus, RuntimeView, ViewProvenance
 
 from .projects import ORDERS, PLACE, checked
 from .test_cli import run

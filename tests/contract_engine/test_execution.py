@@ -17,7 +17,7 @@ from strata_core.contract_engine.execution.run import run_tests
 from strata_core.diagnostics import StrataError
 from strata_core.engines.duckdb.queries import ask
 from strata_core.engines.protocol import DuckDBTable, EngineSettings, ParquetTable
-from strata_core.planning.reachable import ReachableTables
+from strata_core.planning.inputs.reachable import ReachableTables
 
 from .projects import PLACE, checked
 from .test_cli import committed, git, run

@@ -19,13 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strata_core.cli.verbs import strata
-from strata_core.contract_engine import guard as guarding
-from strata_core.contract_engine.guard import Guard, Verdict, judge, open_guard, promise_of, promote, rows_of
+from strata_core.contract_engine.pin import guard as guarding
+from strata_core.contract_engine.pin.guard import Guard, Verdict, judge, open_guard, promise_of, promote, rows_of
 from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import ArrowTable
-from strata_core.planning.health import examine
+from strata_core.planning.live.health import examine
+from strata_core.planning.live.published import published_rows
 from strata_core.planning.project import compile_, open_project
-from strata_core.planning.published import published_rows
 from strata_core.store import Store
 from strata_core.types import INT64, STRING, TIMESTAMP, Array
 from strata_core.types import Decimal as DecimalType
@@ -155,7 +155,7 @@ def test_equal_rows_in_another_order_are_the_same_artifact_and_renew_its_age(roo
 @given(st.lists(st.tuples(st.integers(-5, 5), st.text("ab", max_size=2)), max_size=12), st.randoms())
 def test_the_digest_is_one_of_rows_without_a_key_too(rows: list[tuple[int, str]], random: Any) -> None:
     from strata_core.contract.model import TableContract
-    from strata_core.planning.guarding import Note, fitted, keep, pin_rows
+    from strata_core.planning.guarded.guarding import Note, fitted, keep, pin_rows
 
     shuffled = random.sample(rows, len(rows))
     digests = []

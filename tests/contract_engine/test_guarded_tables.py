@@ -13,15 +13,23 @@ from click.testing import CliRunner
 
 from strata_core.cli.verbs import strata
 from strata_core.contract_engine.approvals import approvals
-from strata_core.contract_engine.guard import Verdict, judge, open_guard, promise_of, promised_tables, promote, rows_of
+from strata_core.contract_engine.pin.guard import (
+    Verdict,
+    judge,
+    open_guard,
+    promise_of,
+    promised_tables,
+    promote,
+    rows_of,
+)
 from strata_core.diagnostics import StrataError
 from strata_core.lineage.selection import find
 from strata_core.planning.catalog import read_catalog
-from strata_core.planning.dropping import drop_environment
 from strata_core.planning.lineage import project_lineage
+from strata_core.planning.live.dropping import drop_environment
+from strata_core.planning.live.promotion import Promotion, plan_promotion
+from strata_core.planning.live.promotion import promote as carry_out
 from strata_core.planning.project import compile_sound, open_project
-from strata_core.planning.promotion import Promotion, plan_promotion
-from strata_core.planning.promotion import promote as carry_out
 from strata_core.planning.workspace import open_workspace
 from strata_core.store import Store
 

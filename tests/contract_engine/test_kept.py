@@ -14,16 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strata_core.contract_engine import validate
-from strata_core.contract_engine.alone import provenance_alone
-from strata_core.contract_engine.candidate import Tier
+from strata_core.contract_engine.collation.alone import provenance_alone
+from strata_core.contract_engine.collation.candidate import Tier
+from strata_core.contract_engine.collation.merge import Merge, Part
 from strata_core.contract_engine.compatibility.classify import classify
 from strata_core.contract_engine.compatibility.compare import compare
 from strata_core.contract_engine.compatibility.verdict import unchanged
 from strata_core.contract_engine.documents import Document
 from strata_core.contract_engine.levels import Levels
-from strata_core.contract_engine.merge import Merge, Part
 from strata_core.contract_engine.pipeline import check, examine, open_setting
-from strata_core.contract_engine.promotions import Promotion
+from strata_core.contract_engine.serving.promotions import Promotion
 from strata_core.contract_engine.yaml_text import read_yaml
 from strata_core.planning.config import ClassificationConfig
 

@@ -12,13 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from strata_core.cli.verbs import strata
-from strata_core.contract_engine.blocking import blocking_tests
+from strata_core.contract_engine.pin.blocking import blocking_tests
 from strata_core.diagnostics import StrataError
-from strata_core.planning.apply import apply_plan
-from strata_core.planning.blocking_tests import NO_TESTS
+from strata_core.planning.applying.apply import apply_plan
+from strata_core.planning.applying.blocking_tests import NO_TESTS
+from strata_core.planning.applying.results import Event, Finished, Outcome
+from strata_core.planning.live.promotion import plan_promotion
 from strata_core.planning.project import open_project
-from strata_core.planning.promotion import plan_promotion
-from strata_core.planning.results import Event, Finished, Outcome
 from strata_core.planning.workspace import open_workspace
 
 from .projects import write

@@ -94,7 +94,7 @@ def test_a_sound_contract_loads_neither_click_nor_the_schema_library(tmp_path: P
         "strata_core.analysis",
     }
     assert imported & {*heavy, "yaml"} == {"yaml"}
-    assert validated(tmp_path)[2] & {*heavy, "yaml", "json", "strata_core.contract_engine.collate"} == set()
+    assert validated(tmp_path)[2] & {*heavy, "yaml", "json", "strata_core.contract_engine.collation.collate"} == set()
 
 
 def test_a_process_ends_with_all_that_it_found(tmp_path: Path) -> None:

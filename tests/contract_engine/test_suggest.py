@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strata_core.contract_engine.candidate import SuggestedEdit
+from strata_core.contract_engine.collation.candidate import SuggestedEdit
 from strata_core.contract_engine.parse.parsed import GeneratedAsset, GeneratedColumn, Origin
 from strata_core.contract_engine.pipeline import Checked
 from strata_core.contract_engine.suggest.branch import require_unprotected

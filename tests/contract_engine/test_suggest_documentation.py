@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from strata_core.contract_engine.candidate import Confidence
+from strata_core.contract_engine.collation.candidate import Confidence
 from strata_core.contract_engine.pipeline import examine, open_setting
 from strata_core.contract_engine.suggest.known import known_around
 from strata_core.contract_engine.suggest.proposals import Proposal

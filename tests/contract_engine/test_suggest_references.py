@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from strata_core.contract_engine.candidate import Confidence
+from strata_core.contract_engine.collation.candidate import Confidence
 
 from .projects import PLACE, write
 from .test_cli import run

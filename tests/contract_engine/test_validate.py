@@ -317,7 +317,7 @@ def test_seed2_classification_is_inherited_from_the_dbt_model_that_a_source_read
 
 def test_seed2_a_change_names_the_consumers_that_it_reaches(tmp_path: Path) -> None:
     """Through the lineage of compiled models, and through what other contracts declare."""
-    from strata_core.contract_engine.collate import collate
+    from strata_core.contract_engine.collation.collate import collate
     from strata_core.contract_engine.compatibility.compare import compare
     from strata_core.contract_engine.levels import Levels
     from strata_core.contract_engine.validate.consumers import Consumers

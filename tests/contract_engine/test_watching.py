@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from strata_core.contract_engine.watching import COARSEST_TICK, Seen, look
+from strata_core.contract_engine.serving.watching import COARSEST_TICK, Seen, look
 
 from .projects import ORDERS, PLACE, write
 
@@ -38,7 +38,7 @@ def settled(root: Path) -> Seen:
 
 def test_an_unchanged_tree_is_the_same_object_and_is_not_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = settled(root)
-    monkeypatch.setattr("strata_core.contract_engine.watching.discover", None)
+    monkeypatch.setattr("strata_core.contract_engine.serving.watching.discover", None)
     assert look(root, seen, 2 * LATER) is seen
 
 
@@ -83,7 +83,7 @@ def test_an_edit_of_the_same_size_with_its_times_set_back_is_seen(root: Path) ->
 def test_an_edit_within_a_tick_of_a_coarse_clock_is_seen_though_no_signature_changes(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("strata_core.contract_engine.watching._signatures", lambda paths: dict.fromkeys(paths))
+    monkeypatch.setattr("strata_core.contract_engine.serving.watching._signatures", lambda paths: dict.fromkeys(paths))
     first = look(root, None, 0.0)
     write(root, {PLACE: ORDERS.replace("0.1.0", "0.2.0")})
     second = look(root, first, 0.5)

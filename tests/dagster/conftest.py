@@ -243,8 +243,8 @@ class Shop:
 
     def live(self, model: str) -> list[dict[str, object]]:
         """The rows that consumers read now."""
+        from strata_core.planning.live.published import published_rows
         from strata_core.planning.project import compile_, open_project
-        from strata_core.planning.published import published_rows
 
         project = open_project(project=self.root)
         rows = published_rows(project, compile_(project), model, self.environment)

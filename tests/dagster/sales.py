@@ -107,8 +107,8 @@ class Sales:
             return sensor.evaluate_tick(context)
 
     def rows(self, model: str) -> list[dict[str, Any]]:
+        from strata_core.planning.live.published import published_rows
         from strata_core.planning.project import compile_, open_project
-        from strata_core.planning.published import published_rows
 
         project = open_project(project=self.root)
         return published_rows(project, compile_(project), model, "prod").reader.read_all().to_pylist()

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from strata_core.cli.verbs import strata
-from strata_core.planning.compiled_manifest import read_manifest, sealed
-from strata_core.planning.outline import outline
+from strata_core.planning.kept.compiled_manifest import read_manifest, sealed
+from strata_core.planning.kept.outline import outline
 from strata_dagster import StrataProject
 from strata_dagster.assets import strata_asset_specs
 from strata_dagster.translator import DagsterStrataTranslator
@@ -60,7 +60,7 @@ def test_a_code_location_loads_from_it_without_compiler_and_cache(shop, manifest
 import json, sys
 sys.path.insert(0, {str(shop.root)!r})
 import shop_definitions
-heavy = ("lark", "duckdb", "pyarrow", "polars", "sqlalchemy", "strata_core.planning.outlining")
+heavy = ("lark", "duckdb", "pyarrow", "polars", "sqlalchemy", "strata_core.planning.kept.outlining")
 parts = ("strata_core.analysis", "strata_core.contract_engine", "strata_core.relation", "strata_core.store")
 print(json.dumps([m for m in sys.modules if m in heavy or m.startswith(parts)]))
 """
@@ -221,12 +221,12 @@ def test_what_reads_a_broken_model_is_broken_and_nothing_is_taken_back(shop) -> 
 
 def test_what_the_package_gives_is_there_in_whatever_order_it_is_asked_for() -> None:
     code = """
-import strata_dagster.contract_assets, strata_dagster.guards, strata_dagster.landing
+import strata_dagster.contracts.contract_assets, strata_dagster.guards.guards, strata_dagster.landing
 import strata_dagster
 for name in strata_dagster.__all__:
     assert callable(getattr(strata_dagster, name)), name
 from strata_dagster import *
-assert guard is strata_dagster.guards.guard
+assert guard is strata_dagster.guards.guards.guard
 try:
     strata_dagster.nothing
 except AttributeError as error:

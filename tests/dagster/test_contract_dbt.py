@@ -9,11 +9,11 @@ import pytest
 from dagster_dbt import DagsterDbtTranslator
 from dagster_dbt.dbt_manifest import validate_manifest
 
-from strata_core.contract_engine.observe import Observations
-from strata_core.contract_engine.observed import moment
 from strata_core.contract_engine.pipeline import examine, open_setting
-from strata_core.contract_engine.publish import TARGETS, Provenance, prepare, publish
-from strata_core.contract_engine.standing import served_view
+from strata_core.contract_engine.serving.observe import Observations
+from strata_core.contract_engine.serving.observed import moment
+from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish
+from strata_core.contract_engine.serving.standing import served_view
 from strata_dagster import StrataResource, strata_contract_assets, strata_contract_sensor
 
 CONTRACT = """

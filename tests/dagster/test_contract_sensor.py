@@ -17,14 +17,14 @@ import pyarrow.parquet as pq
 import pytest
 from dagster._core.definitions.sensor_definition import SensorExecutionData
 
-from strata_core.contract_engine import promotions
-from strata_core.contract_engine.observed import moment
 from strata_core.contract_engine.pipeline import examine, open_setting
-from strata_core.contract_engine.publish import TARGETS, Provenance, prepare, publish
-from strata_core.contract_engine.standing import served_view, standing
+from strata_core.contract_engine.serving import promotions
+from strata_core.contract_engine.serving.observed import moment
+from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish
+from strata_core.contract_engine.serving.standing import served_view, standing
 from strata_dagster import StrataResource, strata_contract_assets, strata_contract_sensor
-from strata_dagster.contract_sensor import Cursor, cursor_of
-from strata_dagster.event_pages import KINDS
+from strata_dagster.contracts.contract_sensor import Cursor, cursor_of
+from strata_dagster.contracts.event_pages import KINDS
 
 CONTRACT = """
 apiVersion: strata/v0
@@ -120,7 +120,7 @@ class Location:
 
 
 def _nothing() -> Any:
-    from strata_core.contract_engine.observe import Observations
+    from strata_core.contract_engine.serving.observe import Observations
 
     return Observations()
 
@@ -373,7 +373,7 @@ def test_an_asset_that_grows_old_is_seen_though_nothing_happens(
     due = cursor_of(location.cursor).due
     assert due is not None
     later = due + 60
-    monkeypatch.setattr("strata_dagster.contract_sensor.time.time", lambda: later)
+    monkeypatch.setattr("strata_dagster.contracts.contract_sensor.time.time", lambda: later)
     requests = location.tick().run_requests
     assert sorted(k.path[-1] for r in requests for k in r.asset_selection) == ["paid", "python", "rates"]
     assert location.tick().run_requests == []
@@ -551,8 +551,8 @@ def test_events_beyond_what_one_tick_reads_are_read_by_the_next(
 ) -> None:
     assert location.asked() != []
     assert location.asked() == []
-    monkeypatch.setattr("strata_dagster.event_pages.PAGE", 2)
-    monkeypatch.setattr("strata_dagster.event_pages.MOST_PAGES", 2)
+    monkeypatch.setattr("strata_dagster.contracts.event_pages.PAGE", 2)
+    monkeypatch.setattr("strata_dagster.contracts.event_pages.MOST_PAGES", 2)
     for name in ["stranger"] * 5 + ["report"]:
         location.shop.instance.report_runless_asset_event(dg.AssetMaterialization(name))
     first = location.tick()

@@ -6,8 +6,8 @@ import dagster as dg
 import pytest
 
 from strata_dagster import StrataResource, strata_assets
-from strata_dagster.covering import Landscape
-from strata_dagster.observing import seen_in_dagster
+from strata_dagster.contracts.covering import Landscape
+from strata_dagster.contracts.observing import seen_in_dagster
 
 from .test_guard import CONTRACT as _GUARDED  # the same tests, of a model
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from strata_core.planning.live.published import published_rows
 from strata_core.planning.project import compile_, open_project
-from strata_core.planning.published import published_rows
 from strata_core.store import Store
 from strata_dagster import StrataProject, StrataResource, guard
 

@@ -118,7 +118,7 @@ model contacts {
 @pytest.fixture
 def read_elsewhere(shop):
     """`shop` shares its store with another project, which reads `paid.email`."""
-    from strata_core.planning.apply import apply_plan
+    from strata_core.planning.applying.apply import apply_plan
 
     shop.write("strata.toml", SHARED.format(name="shop"))
     assert shop.run().success

@@ -200,8 +200,8 @@ def test_an_op_of_each_model(sales) -> None:
 
 
 def test_the_compiled_manifest_keeps_partitions(sales) -> None:
-    from strata_core.planning.compiled_manifest import write_manifest
-    from strata_core.planning.outline import outline
+    from strata_core.planning.kept.compiled_manifest import write_manifest
+    from strata_core.planning.kept.outline import outline
     from strata_core.planning.project import open_project
 
     before = sales.assets()[0].specs
@@ -313,7 +313,7 @@ def test_the_stale_set_is_that_of_the_plan(sales) -> None:
     sales.write("sales.csv", ROWS.replace("7", "70"))
     sales.run("daily", key="2024-01-03")
     opened = open_project(project=sales.root)
-    from strata_core.planning.asked_periods import Asked
+    from strata_core.planning.partitions.asked_periods import Asked
 
     plan = open_workspace(opened, "prod", compile_(opened)).plan(
         ["by_day"], with_upstream=False, asked=Asked(DAYS[0], DAYS[-1])

@@ -5,7 +5,7 @@
 import dagster as dg
 import pytest
 
-from strata_core.planning.asked_periods import Asked
+from strata_core.planning.partitions.asked_periods import Asked
 from strata_core.planning.project import open_project
 from strata_core.planning.workspace import open_workspace
 
@@ -113,7 +113,7 @@ def test_rows_that_are_read_mark_the_partitions_that_read_them(read) -> None:
 
 
 def test_what_the_command_line_applied_is_told_by_the_next_run_of_what_is_read(read) -> None:
-    from strata_core.planning.apply import apply_plan
+    from strata_core.planning.applying.apply import apply_plan
 
     unread(read)
     workspace = open_workspace(open_project(project=read.root), "prod")

@@ -10,7 +10,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from strata_core.planning.outline import ModelOutline
+from strata_core.planning.kept.outline import ModelOutline
 from strata_dagster import DagsterStrataTranslator, StrataProject, observable_sources, strata_assets
 from strata_dagster.assets import strata_asset_specs
 

@@ -15,8 +15,8 @@ from strata_core.lineage.diff_shown import text_lines
 from strata_core.lineage.diff_shown import told as worded
 from strata_core.planning.config import ProjectConfig
 from strata_core.planning.fingerprints import fingerprints
+from strata_core.planning.kept.revisions import first_revision, revised
 from strata_core.planning.project import Project, SourceText
-from strata_core.planning.revisions import first_revision, revised
 
 from .projects import ORDERS, loose
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lsp_client import Client, RequestError, at, shown
 
-from strata_core.planning.findings import findings
+from strata_core.planning.kept.findings import findings
 from strata_core.planning.project import open_project
 
 Editors = Callable[..., Client]

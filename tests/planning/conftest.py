@@ -9,11 +9,11 @@ import pytest
 
 from strata_core.engines.protocol import Engine
 from strata_core.engines.reference.engine import ReferenceEngine
-from strata_core.planning.apply import apply_plan
+from strata_core.planning.applying.apply import apply_plan
+from strata_core.planning.applying.results import Event, ModelResult, Outcome
 from strata_core.planning.fingerprints import Fingerprint, fingerprints
 from strata_core.planning.plan import Plan
 from strata_core.planning.project import Project, compile_sound, open_project
-from strata_core.planning.results import Event, ModelResult, Outcome
 from strata_core.planning.workspace import Workspace, open_workspace
 
 ORDERS = """\

@@ -8,8 +8,8 @@ import pytest
 
 from strata_core.diagnostics import StrataError
 from strata_core.engines.reference.engine import ReferenceEngine
-from strata_core.planning.apply import apply_plan
-from strata_core.planning.results import Finished, Outcome, Published, Started
+from strata_core.planning.applying.apply import apply_plan
+from strata_core.planning.applying.results import Finished, Outcome, Published, Started
 from strata_core.store.environments import Pointer
 
 ALL = ("enriched", "by_country", "by_day", "top")
@@ -228,7 +228,7 @@ def test_a_missing_file_fails_the_models_that_read_it_and_no_others(shop):
 def test_e095_a_model_that_reads_what_is_not_published_is_told_so(shop):
     workspace = shop.workspace()
     from strata_core.engines.reference.engine import ReferenceEngine
-    from strata_core.planning.apply import apply_plan
+    from strata_core.planning.applying.apply import apply_plan
 
     plan = workspace.plan(["top"], with_upstream=False)
     *_, outcome = apply_plan(workspace, plan, ReferenceEngine())
@@ -359,7 +359,7 @@ def test_e093_what_was_read_must_still_be_live_at_the_commit(shop):
 
 def test_the_rows_written_are_told_while_it_runs(shop):
     from strata_core.engines.reference.engine import ReferenceEngine
-    from strata_core.planning.apply import apply_plan
+    from strata_core.planning.applying.apply import apply_plan
 
     workspace, told = shop.workspace(), []
     plan = workspace.plan(["enriched"])

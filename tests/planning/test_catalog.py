@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from strata_core.contract_engine.approvals import approvals
-from strata_core.contract_engine.promotions import Promotion, record
+from strata_core.contract_engine.serving.promotions import Promotion, record
 from strata_core.diagnostics import StrataError
 from strata_core.frozen import replace
 from strata_core.lineage.tables import ColumnId, TableId

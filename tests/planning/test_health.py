@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from strata_core.engines.reference.engine import ReferenceEngine
-from strata_core.planning.health import Health, examine
+from strata_core.planning.live.health import Health, examine
 
 ENGINES = {"looked at": None, "read again": ReferenceEngine()}
 

@@ -15,7 +15,7 @@ from strata_core.diagnostics import StrataError
 from strata_core.engines.duckdb.engine import DuckDBEngine
 from strata_core.engines.protocol import EngineSettings
 from strata_core.engines.reference.engine import ReferenceEngine
-from strata_core.planning.results import ModelResult
+from strata_core.planning.applying.results import ModelResult
 
 from .conftest import Shop
 

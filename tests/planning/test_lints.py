@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from strata_core.diagnostics import Diagnostic, Severity, Span, StrataError
-from strata_core.planning.findings import findings
+from strata_core.planning.kept.findings import findings
 from strata_core.planning.lints import ruled
 from strata_core.planning.project import SourceText, compile_sound, read_project
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from strata_core.planning import outlining
-from strata_core.planning.outline import ColumnOutline, outline
-from strata_core.planning.outlining import module_name
+from strata_core.planning.kept import outlining
+from strata_core.planning.kept.outline import ColumnOutline, outline
+from strata_core.planning.kept.outlining import module_name
 
 
 def test_it_tells_models_in_topological_order_with_their_fingerprints(shop) -> None:

@@ -8,8 +8,8 @@ from strata_core.diagnostics import StrataError
 from strata_core.engines.duckdb.engine import DuckDBEngine
 from strata_core.engines.protocol import EngineSettings
 from strata_core.planning.fingerprints import fingerprints
+from strata_core.planning.live.published import published_rows
 from strata_core.planning.project import compile_
-from strata_core.planning.published import published_rows
 from strata_core.store import Artifact
 
 from .conftest import Shop

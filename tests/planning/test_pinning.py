@@ -9,10 +9,10 @@ import pytest
 
 from strata_core.engines.protocol import ParquetTable
 from strata_core.engines.reference.engine import ReferenceEngine
-from strata_core.planning.attempt import attempt
-from strata_core.planning.compute import Input, Run
+from strata_core.planning.applying.attempt import attempt
+from strata_core.planning.applying.compute import Input, Run
 from strata_core.planning.fingerprints import data_digest
-from strata_core.planning.preview import hidden_columns
+from strata_core.planning.live.preview import hidden_columns
 from strata_core.planning.provenance import Data
 from strata_core.planning.workspace import open_workspace
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from strata_core.planning.preview import Preview, hidden_columns, preview
+from strata_core.planning.live.preview import Preview, hidden_columns, preview
 
 MASKED = "‹masked›"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from strata_core.diagnostics import StrataError
-from strata_core.planning.dropping import drop_environment
-from strata_core.planning.environments import published_environments
-from strata_core.planning.promotion import plan_promotion, promote
-from strata_core.planning.results import Outcome, Published
+from strata_core.planning.applying.results import Outcome, Published
+from strata_core.planning.live.dropping import drop_environment
+from strata_core.planning.live.environments import published_environments
+from strata_core.planning.live.promotion import plan_promotion, promote
 
 READER = """\
 source by_country(store: "by_country", ns: "shop") { columns: { country: string nonnull, orders: int64 nonnull } }
@@ -137,7 +137,7 @@ def test_a_damaged_artifact_refuses(shop):
 def test_what_is_older_than_its_contract_allows_refuses(shop, monkeypatch):
     shop.edit("models/by_day.strata", "from enriched", "from enriched\n  freshness <= 1h")
     shop.apply(environment="pr_1")
-    import strata_core.planning.promotion as module
+    import strata_core.planning.live.promotion as module
 
     class Later(module.datetime):
         @classmethod

@@ -14,9 +14,9 @@ from strata_core.diagnostics.placing import placed
 from strata_core.language.parser import ParseResult, parse_piece
 from strata_core.planning.config import ProjectConfig
 from strata_core.planning.fingerprints import fingerprints
+from strata_core.planning.kept.revisions import Revision, changed_findings, first_revision, revised
+from strata_core.planning.kept.trail import checked
 from strata_core.planning.project import Project, SourceText, compile_, read_project
-from strata_core.planning.revisions import Revision, changed_findings, first_revision, revised
-from strata_core.planning.trail import checked
 
 FILES = ("models/a.strata", "models/b.strata", "models/sub/c.strata")
 
@@ -175,7 +175,7 @@ def test_what_an_edit_does_not_reach_stays_text(monkeypatch):
     _, trail = checked(project_of(CHAIN), None)
     read = []
     monkeypatch.setattr(
-        "strata_core.planning.trail.parse_piece", lambda text, *rest: read.append(text) or parse_piece(text, *rest)
+        "strata_core.planning.kept.trail.parse_piece", lambda text, *rest: read.append(text) or parse_piece(text, *rest)
     )
     checked(project_of({path: text.replace("from second select { id }", "from second select { id, amount }")}), trail)
     assert read == []

@@ -19,9 +19,9 @@ from openlineage.client import event_v2, generated
 
 from strata_core.diagnostics import StrataError
 from strata_core.engines.reference.engine import ReferenceEngine
-from strata_core.planning.apply import apply_plan
-from strata_core.planning.promotion import plan_promotion, promote
-from strata_core.planning.run_events import Parent, announced, told
+from strata_core.planning.applying.apply import apply_plan
+from strata_core.planning.applying.run_events import Parent, announced, told
+from strata_core.planning.live.promotion import plan_promotion, promote
 
 STRICT = cattrs.Converter(forbid_extra_keys=True)
 MADE = ("_producer", "_schemaURL")

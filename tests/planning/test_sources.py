@@ -12,9 +12,9 @@ import pytest
 
 from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import CsvTable, DuckDBTable, ParquetTable
-from strata_core.planning import sources
+from strata_core.planning.inputs import sources
+from strata_core.planning.inputs.sources import file_digest, resolve, resolve_all
 from strata_core.planning.project import compile_sound, open_project
-from strata_core.planning.sources import file_digest, resolve, resolve_all
 
 COLUMNS = "{ columns: { a: int64 } }"
 

@@ -15,10 +15,10 @@ from strata_core.diagnostics import StrataError
 from strata_core.engines.duckdb.engine import DuckDBEngine
 from strata_core.engines.protocol import EngineSettings
 from strata_core.engines.reference.engine import ReferenceEngine
-from strata_core.planning.apply import apply_plan
-from strata_core.planning.asked_periods import Asked
-from strata_core.planning.pieces import pieces_of
-from strata_core.planning.results import ModelResult, Outcome
+from strata_core.planning.applying.apply import apply_plan
+from strata_core.planning.applying.results import ModelResult, Outcome
+from strata_core.planning.partitions.asked_periods import Asked
+from strata_core.planning.partitions.pieces import pieces_of
 from strata_core.store import Artifact
 from strata_core.store.manifest import read as manifest_read
 from strata_core.store.orphans import collect

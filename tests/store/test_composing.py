@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from strata_core.diagnostics import StrataError
-from strata_core.planning.pieces import pieces_of
+from strata_core.planning.partitions.pieces import pieces_of
 from strata_core.store import Artifact, Store
 
 SCHEMA = pa.schema([pa.field("n", pa.int64()), pa.field("d", pa.decimal128(5, 2)), pa.field("x", pa.float64())])

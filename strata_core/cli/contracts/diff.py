@@ -36,7 +36,7 @@ def diff_command(revisions: str, project: Path, format_: str) -> int:
     out. The exit code is 1 where a change breaks a live contract. Whether it may be promoted is for `validate` to say:
     that compares with what was promoted.
     """
-    from ...contract_engine.observed import moment
+    from ...contract_engine.serving.observed import moment
 
     try:
         with Progress(f"comparing {revisions}", quiet=format_ != "text"):

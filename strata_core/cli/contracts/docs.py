@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from ...contract_engine.candidate import Candidate
-from ...contract_engine.merge_rules import canonical
+from ...contract_engine.collation.candidate import Candidate
+from ...contract_engine.collation.merge_rules import canonical
 from ...contract_engine.pipeline import Checked, Setting
-from ...contract_engine.promotions import Promotion
+from ...contract_engine.serving.promotions import Promotion
 from ..exits import CLEAN
 from ..progress import Progress
 from ..report import plural
@@ -33,8 +33,8 @@ def docs_command(setting: Setting, contract: Path | None, out: Path | None) -> i
     """
     from ...contract_engine.docs.documented import documented
     from ...contract_engine.docs.site import site
-    from ...contract_engine.observed import moment, observed
-    from ...contract_engine.project import Known, project
+    from ...contract_engine.serving.observed import moment, observed
+    from ...contract_engine.serving.project import Known, project
 
     place = out or setting.root / ".generated" / "docs"
     with Progress("writing documentation") as progress:

@@ -28,7 +28,7 @@ def publish_command(
 
     The contracts and all that they are made of must be committed, so that the record can name where they come from.
     """
-    from ...contract_engine.publish import TARGETS, publish, publishing
+    from ...contract_engine.serving.publish import TARGETS, publish, publishing
     from .promotion import prepared
 
     with Progress("publishing") as progress:

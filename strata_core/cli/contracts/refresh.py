@@ -26,8 +26,8 @@ def refresh_command(setting: Setting, environment: str, out: Path | None) -> int
     Tests are run again. What contracts say by now waits for `publish`, and does not keep anybody from seeing the state
     of what is served. A Dagster sensor does this by itself (docs/dagster.md).
     """
-    from ...contract_engine.observed import moment
-    from ...contract_engine.refresh import refresh
+    from ...contract_engine.serving.observed import moment
+    from ...contract_engine.serving.refresh import refresh
 
     place = out or setting.root / setting.config.contract_engine.out
     with Progress("refreshing views") as progress:

@@ -16,7 +16,7 @@ from ...diagnostics.suggest import did_you_mean
 from .report import answered_for, tell
 
 if TYPE_CHECKING:  # who asks for an unchanged tree needs neither
-    from ...contract_engine.candidate import Candidate
+    from ...contract_engine.collation.candidate import Candidate
     from ...contract_engine.pipeline import Checked
 
 

@@ -32,8 +32,8 @@ def status_command(
     The exit code is 0 where all of them may be read: published, not blocked and not retired, and permitted to the
     agent that `--agent` names; else 1. Ages are told as of now; `as of` says how old everything else is.
     """
-    from ...contract_engine.observed import moment
-    from ...contract_engine.standing import Standing, served_products, standing
+    from ...contract_engine.serving.observed import moment
+    from ...contract_engine.serving.standing import Standing, served_products, standing
 
     place = out or setting.root / setting.config.contract_engine.out
     inventory = discover(setting.tree, setting.config, setting.root)

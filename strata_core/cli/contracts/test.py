@@ -27,8 +27,8 @@ def test_command(setting: Setting, products: Sequence[str], environment: str, fo
     Nothing is written. The exit code is 1 where a blocking test fails; dbt's own tests are run by dbt.
     """
     from ...contract_engine.execution.run import run_tests
-    from ...contract_engine.observed import moment
-    from ...planning.reachable import ReachableTables
+    from ...contract_engine.serving.observed import moment
+    from ...planning.inputs.reachable import ReachableTables
 
     with Progress("running tests", quiet=format_ != "text"):
         checked = examined(setting)

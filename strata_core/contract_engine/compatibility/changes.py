@@ -10,9 +10,9 @@ from ...contract.changes import ChangeRule, Impact
 from ...diagnostics import Span
 from ...digests import hexdigest
 from ...frozen import dataclass
-from ..candidate import Candidate
+from ..collation.candidate import Candidate
+from ..collation.merge_rules import canonical
 from ..documents import Path
-from ..merge_rules import canonical
 from .rules import PRODUCT_RULES
 
 Item = TypeVar("Item")

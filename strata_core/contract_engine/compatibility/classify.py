@@ -14,8 +14,8 @@ from ...diagnostics.listing import listed
 from ..approvals import approved, who_approves
 from ..authored import AuthoredContract
 from ..authored import Compatibility as Told
-from ..candidate import Candidate
-from ..promotions import Promotion
+from ..collation.candidate import Candidate
+from ..serving.promotions import Promotion
 from .changes import ProductChange, changes_of
 from .verdict import Compatibility, Verdict
 

@@ -13,7 +13,7 @@ from ..authored import (
     Measure,
     Semantics,
 )
-from ..candidate import Candidate
+from ..collation.candidate import Candidate
 from ..documents import Path
 from ..levels import Levels
 from ..lowering import table_contracts

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..authored import AuthoredContract, ExpectationTest, SqlTest
+from ..collation.merge_rules import canonical
 from ..documents import Path
-from ..merge_rules import canonical
 from .changes import ProductChange, Sides, age_direction, by_id
 
 _WEIGHT = {"blocking": 3, "degrading": 2, "informational": 1, "experimental": 0}

@@ -10,7 +10,7 @@ from ...diagnostics import Diagnostic
 from ...frozen import dataclass
 
 if TYPE_CHECKING:
-    from ..promotions import Promotion
+    from ..serving.promotions import Promotion
     from .changes import ProductChange
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from ..authored import AgentPermission, Asset, AuthoredContract, Custom, DbtTest, ExpectationTest, SqlTest, Test
-from ..candidate import TIERS, Tier
-from ..runtime_view import TestStatus
+from ..collation.candidate import TIERS, Tier
+from ..serving.runtime_view import TestStatus
 from .blocks import (
     Block,
     Code,

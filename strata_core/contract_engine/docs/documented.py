@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from ...frozen import dataclass, replace
-from ..candidate import Candidate, Provenance
+from ..collation.candidate import Candidate, Provenance
 from ..documents import Path, value_at
 from ..parse.parsed import GeneratedAsset, Origin
 from ..pipeline import Checked
-from ..promotions import Promotion, histories
-from ..runtime_view import RuntimeView
+from ..serving.promotions import Promotion, histories
+from ..serving.runtime_view import RuntimeView
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ..authored import Asset, ColumnContract
-from ..candidate import TIERS, Tier
+from ..collation.candidate import TIERS, Tier
 from .blocks import Block, Code, Inline, Line, Listing, Mark, Paragraph, Part, Row, Table, compact
 from .documented import Documented
 

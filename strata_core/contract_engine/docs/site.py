@@ -11,8 +11,8 @@ from typing import Any
 
 from ...diagnostics.listing import listed
 from ...diagnostics.markdown import markdown_cell
-from ..candidate import TIERS
-from ..runtime_view import RuntimeView
+from ..collation.candidate import TIERS
+from ..serving.runtime_view import RuntimeView
 from .content import STATES, page
 from .documented import Documented
 from .html import filled, page_html

@@ -7,10 +7,10 @@ from datetime import datetime
 from types import MappingProxyType
 
 from ...frozen import replace
-from ...planning.reachable import ReachableTables, TableInput
+from ...planning.inputs.reachable import ReachableTables, TableInput
 from ..authored import AuthoredContract, DbtTest
-from ..observe import SeenTest, seen_in_files
 from ..pipeline import Checked
+from ..serving.observe import SeenTest, seen_in_files
 from .run import run_tests
 
 WITHHELD = "dbt's words are not shown, for they may name values of classified columns"

@@ -16,13 +16,13 @@ from ...contract.model import TableContract
 from ...contract.report import MASKED, shown
 from ...diagnostics import StrataError
 from ...frozen import dataclass, replace
-from ...planning.reachable import Answer, ReachableTables, TableInput
+from ...planning.inputs.reachable import Answer, ReachableTables, TableInput
 from ...relation.schema import Column
 from ...types import UNKNOWN
 from ...types.inferred import Inferred
 from ..authored import Asset, AuthoredContract, Custom, DbtTest, ExpectationTest, Referential, SqlTest
-from ..observe import Observations, Outcome, SeenTest
 from ..pipeline import Checked
+from ..serving.observe import Observations, Outcome, SeenTest
 from ..validate.test_shapes import DIALECTS, spelled
 from .masks import masked_columns
 from .statements import statement

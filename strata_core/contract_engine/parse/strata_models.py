@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...planning.outline import ColumnOutline, Outline
+from ...planning.kept.outline import ColumnOutline, Outline
 from .parsed import GeneratedAsset, GeneratedColumn, Origin
 
 

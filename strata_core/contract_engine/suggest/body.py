@@ -10,7 +10,7 @@ import yaml
 from ...diagnostics import Diagnostic
 from ...diagnostics.markdown import markdown_cell, markdown_code
 from ..authored import AuthoredContract, Decline
-from ..candidate import SuggestedEdit
+from ..collation.candidate import SuggestedEdit
 from .declines import short
 from .proposals import KINDS, Proposal
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from ...digests import hexdigest
 from ...frozen import dataclass
 from ..authored import AuthoredContract, Decline
-from ..merge_rules import canonical
+from ..collation.merge_rules import canonical
 from .proposals import Proposal
 
 

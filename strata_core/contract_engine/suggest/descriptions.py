@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...diagnostics import Span
 from ...frozen import dataclass
-from ..candidate import Candidate, Confidence, SuggestedEdit
+from ..collation.candidate import Candidate, Confidence, SuggestedEdit
 from ..documents import Document
 from .known import Known, assets_of
 from .proofs import TableColumn

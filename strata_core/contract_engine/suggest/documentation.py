@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..authored import Rename
-from ..candidate import Candidate, Confidence, SuggestedEdit
+from ..collation.candidate import Candidate, Confidence, SuggestedEdit
 from ..documents import Document, Path
 from .evidence import Evidence
 

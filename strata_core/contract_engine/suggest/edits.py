@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import LiteralScalarString
 
-from ..candidate import SuggestedEdit
+from ..collation.candidate import SuggestedEdit
 from ..yaml_dump import yaml_text
 
 

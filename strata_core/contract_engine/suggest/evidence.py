@@ -14,9 +14,9 @@ from typing import Any
 from ...contract.model import ContractField, TableContract
 from ...diagnostics import StrataError
 from ...frozen import dataclass, replace
-from ...planning.reachable import ReachableTables, TableInput
+from ...planning.inputs.reachable import ReachableTables, TableInput
 from ...types import Decimal, Float64, Int64, Money, String, Uuid
-from ..candidate import Candidate, Confidence
+from ..collation.candidate import Candidate, Confidence
 from ..execution.run import asset_rows
 from ..execution.statements import quoted, unfound
 from ..pipeline import Checked

@@ -12,7 +12,7 @@ from typing import Any
 from ...diagnostics import Span
 from ...frozen import dataclass
 from ..authored import Asset, ColumnContract
-from ..candidate import Candidate, Confidence, SuggestedEdit, Tier
+from ..collation.candidate import Candidate, Confidence, SuggestedEdit, Tier
 from ..documents import Document
 from ..parse.parsed import GeneratedAsset
 from .evidence import FEWEST_ROWS, Evidence, Profile

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ...frozen import dataclass, replace
 from ...types.spelling import TypeSpellingError, parse_type
 from ..authored import Asset, ColumnContract
-from ..candidate import Candidate, Confidence
+from ..collation.candidate import Candidate, Confidence
 from ..parse.parsed import Parsed
 from .known import Known, Offered, Place
 from .proofs import ForeignKey

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..candidate import Candidate, SuggestedEdit, Tier
+from ..collation.candidate import Candidate, SuggestedEdit, Tier
 from ..discover import InputKind
 from ..documents import Document
 from ..parse.parsed import GeneratedAsset

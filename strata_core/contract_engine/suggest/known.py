@@ -8,7 +8,7 @@ from typing import Any
 from ...diagnostics import Span
 from ...frozen import dataclass, field
 from ..authored import Asset
-from ..candidate import Candidate
+from ..collation.candidate import Candidate
 from ..documents import Document
 from ..parse.dbt_lineage import classified, with_dbt_origins
 from ..parse.parsed import GeneratedAsset

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...contract.changes import Impact
 from ...diagnostics.listing import listed
-from ..candidate import Candidate, Confidence, SuggestedEdit
+from ..collation.candidate import Candidate, Confidence, SuggestedEdit
 from ..compatibility.changes import ProductChange, changes_of
 from ..compatibility.classify import next_version
 from ..compatibility.verdict import Compatibility

@@ -10,7 +10,7 @@ from ...frozen import dataclass, field
 from ...relation.expressions import Call, ColumnRef, Expr, conjuncts
 from ...relation.nodes import Join, JoinKind, walk_relation
 from ...relation.schema import Column, Schema, Transform
-from ..candidate import Confidence
+from ..collation.candidate import Confidence
 from ..pipeline import Setting
 
 TableColumn = tuple[str, str]

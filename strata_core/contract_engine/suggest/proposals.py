@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...frozen import dataclass
-from ..candidate import Candidate, SuggestedEdit
+from ..collation.candidate import Candidate, SuggestedEdit
 from ..documents import item_name, spell_path
 from ..pipeline import Checked
 from .descriptions import descriptions

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...diagnostics import Diagnostic, Report, Severity
 from ...frozen import dataclass, replace
 from ..authored import Decline
-from ..candidate import Candidate
+from ..collation.candidate import Candidate
 from ..pipeline import Checked, Setting, examine
 from ..tree import Tree
 from .body import body, said, title

@@ -14,15 +14,15 @@ from ...diagnostics import Diagnostic, Report
 from ...digests import hexdigest
 from ...frozen import dataclass, field
 from ...planning.config import ProjectConfig
-from ..candidate import Candidate
-from ..collate import Collated
+from ..collation.candidate import Candidate
+from ..collation.collate import Collated
+from ..collation.merge_rules import canonical
 from ..compatibility.verdict import Compatibility, unchanged, uncompared
 from ..kept import OwnFindings
 from ..levels import Levels
 from ..lowering import table_contracts
-from ..merge_rules import canonical
 from ..parse.parsed import Parsed
-from ..promotions import Promotion, record_file
+from ..serving.promotions import Promotion, record_file
 from .agents import check_agents
 from .compatibility import check_compatibility
 from .consumers import Consumers

@@ -6,7 +6,7 @@ from datetime import date
 
 from ...diagnostics import Related, Report
 from ..authored import AgentPermission, AuthoredContract
-from ..candidate import Candidate
+from ..collation.candidate import Candidate
 from ..documents import Path
 from ..levels import Levels
 from .references import split_ref

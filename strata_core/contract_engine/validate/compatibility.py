@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from ...diagnostics import Report
-from ..candidate import Candidate
+from ..collation.candidate import Candidate
 from ..documents import Path
 
 

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from ...frozen import replace
-from ..candidate import Candidate
-from ..collate import Collated
+from ..collation.candidate import Candidate
+from ..collation.collate import Collated
 from ..parse.parsed import Parsed
 from .references import split_ref
 

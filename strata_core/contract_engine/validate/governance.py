@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ...diagnostics import Report, Severity
 from ...diagnostics.suggest import did_you_mean
-from ..candidate import Candidate
+from ..collation.candidate import Candidate
 from ..documents import Path
 from ..levels import Levels
 from .references import split_ref

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 
 from ...diagnostics import Related, Report, Span
 from ..authored import ColumnContract
-from ..candidate import Candidate
-from ..collate import Collated
+from ..collation.candidate import Candidate
+from ..collation.collate import Collated
 from ..documents import Path
 from ..levels import Levels
 from ..parse.parsed import GeneratedAsset, GeneratedColumn, Parsed

@@ -13,7 +13,7 @@ from ...diagnostics.suggest import did_you_mean
 from ...frozen import dataclass
 from ...planning.config import LayerConfig, ProjectConfig
 from ..authored import AuthoredContract
-from ..candidate import Candidate
+from ..collation.candidate import Candidate
 from ..documents import Path
 
 DEFAULTS: Mapping[str, LayerConfig] = {

@@ -9,8 +9,8 @@ from ...diagnostics import Diagnostic, Related, Report, Severity
 from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
 from ..authored import AuthoredContract
-from ..candidate import Candidate
-from ..collate import Collated
+from ..collation.candidate import Candidate
+from ..collation.collate import Collated
 from ..discover import leads_out
 from ..documents import Path
 

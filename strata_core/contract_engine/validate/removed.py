@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...diagnostics import Diagnostic, Report, Span
-from ..collate import Collated
+from ..collation.collate import Collated
 from ..discover import InputKind
 from ..parse.parsed import Parsed
-from ..promotions import Promotion, record_file
+from ..serving.promotions import Promotion, record_file
 
 
 def check_removed(

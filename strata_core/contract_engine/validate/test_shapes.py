@@ -19,7 +19,7 @@ from ...diagnostics.suggest import did_you_mean
 from ...types import Bool, Date, Decimal, Float64, Int64, Money, String, Timestamp, ValueType
 from ...types.spelling import TypeSpellingError, parse_type
 from ..authored import Asset, DbtTest, ExpectationTest, SqlTest
-from ..candidate import Candidate
+from ..collation.candidate import Candidate
 from ..documents import Path
 from ..parse.parsed import Parsed
 

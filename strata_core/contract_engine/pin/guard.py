@@ -1,0 +1,351 @@
+"""Guard: a table that was made elsewhere is kept in the store only where it keeps its contract (Seed 0 §5 C; Seed 2,
+"Evaluate Tests": blocking tests block).
+
+`open_guard` looks at the project, the store and the contracts; `judge` holds a candidate against the pin and the tests
+of its contract and puts what is sound into the store, seen by nobody; `promote` makes what was judged live in one step.
+`strata guard` and Dagster's `guard(…)` both do this and no more.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+
+from ...contract.model import TableContract
+from ...contract.report import PinReport
+from ...diagnostics import Diagnostic, StrataError
+from ...engines.protocol import Engine, TableInput
+from ...frozen import dataclass, replace
+from ...planning.catalog import Approved, read_catalog
+from ...planning.faults import relative
+from ...planning.guarded.guarded_partitions import composed, of_partition, pin_whole, rebased, rows_of_whole
+from ...planning.guarded.guarded_tables import guarded_breaks, register_guarded
+from ...planning.guarded.guarding import (
+    Kept,
+    Note,
+    Part,
+    filled,
+    fitted,
+    keep,
+    offered,
+    pin_rows,
+    publish,
+    require_free,
+    require_unchanged,
+    stamps_of,
+)
+from ...planning.inputs.reachable import ReachableTables
+from ...planning.kept.outline import outline
+from ...planning.partitions.whole_table import merged
+from ...planning.project import Project, compile_, open_project
+from ...planning.workspace import make_engine
+from ...store.environments import EnvironmentVersion, Pointer
+from ...store.store import Store
+from ..approvals import approvals
+from ..authored import Asset, Test
+from ..execution.latest import latest_results
+from ..execution.run import asset_rows
+from ..pipeline import Checked, examine, open_setting
+from ..serving.observe import SeenTest
+from .covering import Covered, covered_by, named_cover, store_name
+from .pin_tests import FAILING, failure
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Everything that judging needs. `base` is the environment as it was when it was opened."""
+
+    project: Project
+    checked: Checked
+    environment: str
+    store: Store
+    engine: Engine
+    tables: ReachableTables
+    base: EnvironmentVersion
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """The contract of one table: `reference` names it, `name` is that of the table in the store. `asset`, `tests` and
+    `owner` belong to a product's contract; a Strata `contract` has none of them."""
+
+    reference: str
+    name: str
+    table: TableContract
+    covered: Covered | None = None
+    asset: Asset | None = None
+    tests: tuple[Test, ...] = ()
+    owner: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a candidate for `promise`.
+
+    `report` is the pin's, absent where the rows could not be read (`faults`); `tests` those of the contract, asked of
+    the candidate; `kept` is there where all is sound, and `approved` what owners approved of how it differs from what
+    readers rest on; `breaks` is what they did not approve; `live` is what was live before. `place` says where the rows
+    were, `left_out` which columns have no type to be kept in, `seconds` is wall time.
+    """
+
+    promise: Promise
+    place: str
+    live: Pointer | None
+    report: PinReport | None = None
+    tests: tuple[SeenTest, ...] = ()
+    faults: tuple[Diagnostic, ...] = ()
+    breaks: tuple[Diagnostic, ...] = ()
+    kept: Kept | None = None
+    approved: tuple[Approved, ...] = ()
+    left_out: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def sound(self) -> bool:
+        """Whether the candidate may be live."""
+        return self.kept is not None
+
+    @property
+    def violations(self) -> tuple[Diagnostic, ...]:
+        """What keeps the candidate from being live: broken promises (E08x), blocking tests (E144), faults, what it
+        breaks of its readers (E030 to E032)."""
+        broken = self.report.diagnostics() if self.report is not None else ()
+        # That a query fails on rows of other types, the pin has said better.
+        tests = (t for t in self.tests if t.outcome == "failed" or not broken)
+        return (*broken, *blocking_failures(self.promise, tests), *self.faults, *self.breaks)
+
+
+def open_guard(root: Path, environment: str, now: datetime | None = None) -> Guard:
+    """The guard of the project in `root`. Raises `StrataError` E073, E092 where project or store cannot be used."""
+    setting = open_setting(root)
+    project = open_project(project=setting.root)
+    store = project.store.opened()
+    store.sweep_staging()
+    base = store.environment(environment).head()
+    tables = ReachableTables(setting.root, setting.config, environment)
+    engine = make_engine(project)
+    return Guard(project, examine(setting), environment, store, engine, tables, base, now or datetime.now(UTC))
+
+
+def promise_of(guard: Guard, reference: str, name: str | None = None) -> Promise:
+    """The contract that `reference` names: of a product (`named_cover`), or a `contract` of the project's models, whose
+    rows are kept as `name`. Raises `StrataError` E036, or with what is wrong with the contract."""
+    return _promise(guard.project, guard.checked, reference, name)
+
+
+def promised_tables(root: Path, references: Mapping[str, str]) -> dict[str, TableContract | tuple[Diagnostic, ...]]:
+    """The contract that each table is held to, by the names of the tables and of their contracts, or what is wrong with
+    it. Raises `StrataError` E073."""
+    setting = open_setting(root)
+    project, checked = open_project(project=setting.root), examine(setting)
+    found: dict[str, TableContract | tuple[Diagnostic, ...]] = {}
+    for name, reference in references.items():
+        try:
+            found[name] = _promise(project, checked, reference, name).table
+        except StrataError as error:
+            found[name] = error.diagnostics
+    return found
+
+
+def _promise(project: Project, checked: Checked, reference: str, name: str | None) -> Promise:
+    if "/" not in reference and "." not in reference:
+        contracts = compile_(project).contracts
+        if reference in contracts:
+            return Promise(reference, store_name(name or reference), contracts[reference])
+    sound = {c.id: c for c in checked.collated.candidates if c.sound}
+    found = named_cover(reference, tuple(one for c in sound.values() for one in covered_by(c)))
+    candidate = sound[found.product]
+    if not checked.validated.passed(candidate):
+        raise StrataError(*checked.blocking(candidate))
+    table = checked.validated.tables[found.product][found.asset]
+    asset = next(a for a in candidate.contract.assets if a.id == found.asset)
+    about = {t.id for t in found.tests}
+    tests = tuple(t for t in candidate.contract.tests if t.id in about)
+    owner = candidate.contract.owner.team
+    return Promise(found.reference, found.table, replace(table, name=found.reference), found, asset, tests, owner)
+
+
+def rows_of(guard: Guard, promise: Promise, location: str | None = None) -> tuple[TableInput, str]:
+    """The rows of a table, and where they are: at `location`, else where its contract says. Raises `StrataError` E030,
+    E033, E036."""
+    if location is not None:
+        return guard.tables.file(location, ()), location
+    if promise.asset is None:
+        message = f"the contract `{promise.reference}` does not say where the rows of `{promise.name}` are"
+        raise StrataError(Diagnostic("E036", message, fix="name their file (`--rows`)"))
+    asset = promise.asset
+    if asset.location is None and asset.kind not in ("dbt_model", "strata_model"):
+        message = f"`{promise.reference}` does not say where its rows are"
+        fix = "add `location: path/of/the.parquet` to the asset in its contract, or name their file (`--rows`)"
+        raise StrataError(Diagnostic("E036", message, fix=fix))
+    place = asset.location or f"dbt model {asset.ref or asset.id}"
+    return asset_rows(asset, None, guard.tables), place
+
+
+def judge(
+    guard: Guard,
+    promise: Promise,
+    table: TableInput,
+    place: str,
+    *,
+    seen: Mapping[str, SeenTest] | None = None,
+    keeping: bool = True,
+    partition: str | None = None,
+) -> Verdict:
+    """The verdict on the rows of `table`; nothing is raised for what is wrong with them.
+
+    With `partition` they are those of one partition, which goes live beside the others of the table; keys and blocking
+    tests, in which the others have a part, are asked of the whole. `seen` has the results of dbt's tests by name where
+    dbt makes the rows now, for those in its files are of others. Without `keeping` nothing is put into the store.
+    """
+    started = time.perf_counter()
+    verdict = Verdict(promise, place, guard.base.models.get(promise.name))
+    try:
+        verdict = _judged(guard, verdict, table, seen, keeping, partition)
+    except StrataError as error:
+        verdict = replace(verdict, faults=tuple(_told(d, guard, promise) for d in error.diagnostics), kept=None)
+    return replace(verdict, seconds=time.perf_counter() - started)
+
+
+def _judged(
+    guard: Guard,
+    verdict: Verdict,
+    table: TableInput,
+    seen: Mapping[str, SeenTest] | None,
+    keeping: bool,
+    partition: str | None,
+) -> Verdict:
+    promise = verdict.promise
+    require_free(promise.name, outline(guard.project).models, guard.store, guard.base)
+    before = stamps_of(table)
+    rows = fitted(guard.engine, table, promise.table if partition is None else of_partition(promise.table))
+    report = pin_rows(guard.engine, rows, guard.now)
+    verdict = replace(verdict, report=report, left_out=rows.left_out)
+    if partition is not None:
+        if not report.passed or not keeping:
+            return verdict
+        kept = keep(guard.store, guard.engine, promise.name, rows, report, _note(promise, verdict.place))
+        require_unchanged(table, before)
+        types = {column.name: column.inferred.type for column in rows.columns}
+        return _beside(guard, verdict, seen, kept, Part(partition, kept.artifact, filled(promise.table, types)))
+    if rows.columns:
+        tests = results_of(guard, promise, seen, rows.table)
+        verdict = replace(verdict, tests=tests)
+    if report.passed and keeping and not blocking_failures(promise, verdict.tests):
+        kept = keep(guard.store, guard.engine, promise.name, rows, report, _note(promise, verdict.place))
+        require_unchanged(table, before)
+        verdict = _offered(guard, verdict, kept)
+    return verdict
+
+
+def _beside(guard: Guard, verdict: Verdict, seen: Mapping[str, SeenTest] | None, kept: Kept, part: Part) -> Verdict:
+    """The verdict on a sound partition: whether the table that it goes into keeps the contract."""
+    promise, store = verdict.promise, guard.store
+    whole = composed(store, promise.name, part, guard.base)
+    report = pin_whole(guard.engine, store, whole, part, guard.base, guard.now)
+    if report is not None and verdict.report is not None:
+        verdict = replace(verdict, report=merged(verdict.report, report))
+    tests = results_of(guard, promise, seen, rows_of_whole(whole))
+    verdict = replace(verdict, tests=tests)
+    if (report is not None and not report.passed) or blocking_failures(promise, tests):
+        return verdict
+    table = replace(kept, artifact=whole, offered=offered(promise.name, whole, part.contract), part=part)
+    return _offered(guard, verdict, table)
+
+
+def _note(promise: Promise, place: str) -> Note:
+    asset = promise.asset
+    dbt_model = asset.names[0] if asset is not None and asset.kind == "dbt_model" else None
+    return Note(promise.reference, place, dbt_model, promise.owner)
+
+
+def _offered(guard: Guard, verdict: Verdict, kept: Kept) -> Verdict:
+    """The verdict on sound rows: whether those who read the table can live with what it is now (Seed 0 §5 B)."""
+    promise, project = verdict.promise, guard.project
+    asked, catalog = partial(approvals, project.root), read_catalog(guard.store, guard.environment)
+    breaks = guarded_breaks(project, catalog, {promise.name: kept.offered}, asked)
+    if breaks.diagnostics:
+        return replace(verdict, breaks=breaks.diagnostics)
+    return replace(verdict, kept=kept, approved=breaks.approved)
+
+
+def _told(diagnostic: Diagnostic, guard: Guard, promise: Promise) -> Diagnostic:
+    """A fault as people read it: at the contract, with the files of the project as they name them."""
+    here = relative(diagnostic, guard.project.root)
+    return here if here.span is not None else replace(here, span=promise.table.span)
+
+
+def results_of(
+    guard: Guard, promise: Promise, seen: Mapping[str, SeenTest] | None, rows: TableInput | None
+) -> tuple[SeenTest, ...]:
+    """The tests about a table, in the order of its contract: asked of `rows`, or of what is there now; of dbt's tests
+    what they last gave (`seen`, else dbt's files)."""
+    if promise.covered is None or not promise.tests:
+        return ()
+    product = promise.covered.product
+    given = {} if rows is None else {(product, promise.covered.asset): rows}
+    only = {(product, t.id) for t in promise.tests}
+    found = latest_results(guard.checked, guard.tables, guard.now, only, rows=given, seen=seen)
+    return tuple(found[product, test.id] for test in promise.tests)
+
+
+def blocking_failures(promise: Promise, tests: Iterable[SeenTest]) -> tuple[Diagnostic, ...]:
+    """E144 for each test of severity `blocking` that does not hold, or could not be asked to its end."""
+    severities = {t.id: t.severity for t in promise.tests}
+    found = (t for t in tests if severities.get(t.test) == "blocking" and t.outcome in FAILING)
+    return tuple(failure(test, promise.table.span) for test in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """What is live after a promotion: the environment's version, and the tables that this step made live."""
+
+    version: EnvironmentVersion
+    promoted: frozenset[str]
+
+
+def promote(
+    guard: Guard,
+    verdicts: Iterable[Verdict],
+    *,
+    message: str = "",
+    tags: Mapping[str, str] = MappingProxyType({}),
+) -> Promotion:
+    """Make what was judged sound live, in one version. An environment that publishes `together` takes all or nothing.
+
+    Raises `StrataError` E093 where another promoted other rows of the same table since the guard was opened, E092.
+    """
+    given = tuple(verdicts)
+    found = {v.promise.name: v.kept for v in given if v.kept is not None}
+    together = guard.project.config.environment(guard.environment).publish == "together"
+    if not found or (together and len(found) < len(given)):
+        return Promotion(guard.base, frozenset())
+    version, found = _published(guard, found, message, tags)
+    shown = {name: (one.artifact, one.offered) for name, one in found.items()}
+    approved = tuple(a for v in given for a in v.approved)
+    register_guarded(guard.store, guard.project.config.name, guard.environment, version, shown, approved)
+    return Promotion(version, frozenset(found))
+
+
+def _published(
+    guard: Guard, found: dict[str, Kept], message: str, tags: Mapping[str, str]
+) -> tuple[EnvironmentVersion, dict[str, Kept]]:
+    """The version that has what was `found` sound; a partition goes beside those that others published meanwhile."""
+    base = guard.base
+    while True:
+        try:
+            kept = {name: one.artifact for name, one in found.items()}
+            return publish(guard.store, guard.environment, base, kept, message=message, tags=tags), found
+        except StrataError as error:
+            head = guard.store.environment(guard.environment).head()
+            if error.diagnostics[0].code != "E093" or head.number == base.number:
+                raise
+            laid = rebased(guard.engine, guard.store, found, guard.base, head, guard.now)
+            if laid is None:
+                raise
+            found, base = laid

@@ -1,0 +1,44 @@
+"""What can be seen from here of a project's products: files of tools, the store, and what the tests say of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from datetime import UTC, datetime
+
+from ..pipeline import Checked
+from .observe import Observations, seen_in_files, seen_in_store
+
+
+def observed(checked: Checked, now: datetime, products: Set[str] | None = None) -> Observations:
+    """What `seen_of_assets` gives, and what the products' tests (those of `products` alone, if given) say of the rows
+    that are in reach."""
+    return seen_of_assets(checked).with_(results_of_tests(checked, now, products))
+
+
+def seen_of_assets(checked: Checked, environment: str = "prod", others: Observations | None = None) -> Observations:
+    """What dbt, OpenLineage and the store tell of the products' assets, and what `others` saw of them."""
+    names = (name for c in checked.collated.candidates if c.sound for name in stored_names(c.data.get("assets", ())))
+    seen = seen_in_files(checked.parsed).with_(seen_in_store(checked.setting, sorted(set(names)), environment))
+    return seen if others is None else seen.with_(others)
+
+
+def results_of_tests(
+    checked: Checked, now: datetime, products: Set[str] | None = None, environment: str = "prod"
+) -> Observations:
+    """What the tests of products (all, if none are given) say of the rows that are in reach."""
+    from ...planning.inputs.reachable import ReachableTables
+    from ..execution.run import run_tests
+
+    tables = ReachableTables(checked.setting.root, checked.setting.config, environment)
+    return run_tests(checked, tables, now, products)
+
+
+def stored_names(assets: Iterable[dict[str, str]]) -> list[str]:
+    """The names under which the store may have published assets of a contract."""
+    kinds = ("strata_model", "dagster_asset")
+    return [n for a in assets if a.get("kind") in kinds for n in dict.fromkeys((a.get("ref") or a["id"], a["id"]))]
+
+
+def moment() -> datetime:
+    """Now, to the second."""
+    return datetime.now(UTC).replace(microsecond=0)

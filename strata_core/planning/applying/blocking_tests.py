@@ -1,0 +1,107 @@
+"""Blocking tests of product contracts as part of the write pin: asked of candidates before these go live (Seed 0 §5 C;
+Seed 2, "Evaluate Tests").
+
+What the tests are, and how one is asked, is the contract engine's (`contract_engine.pin_tests`). Here stands when an
+apply asks them: a test as soon as every table that it reads is what it would be once this publication is live. Tables
+that are published together stand in for one another; what is not published stays what is live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Set
+
+from ...diagnostics import Diagnostic, Severity
+from ...frozen import dataclass, replace
+from ...store.artifacts import Artifact
+from ...store.environments import EnvironmentVersion
+from .results import AskedTest, ModelResult, PieceResult, Status
+
+
+@dataclass(frozen=True, slots=True)
+class BlockingTest:
+    """A test of a product: `models` are those of the product's assets that it reads, whose candidates it may refuse;
+    `reads` are all, as it may look into tables of other products."""
+
+    product: str
+    id: str
+    models: frozenset[str]
+    reads: frozenset[str]
+
+
+Ask = Callable[[BlockingTest, Mapping[str, Artifact], EnvironmentVersion], AskedTest]
+
+
+def _unasked(test: BlockingTest, candidates: Mapping[str, Artifact], live: EnvironmentVersion) -> AskedTest:
+    raise AssertionError("there is no test to ask")
+
+
+@dataclass(frozen=True, slots=True)
+class BlockingTests:
+    """The blocking tests that read some models. `ask` gives the verdict of one: `candidates` stand in for the tables
+    that they would replace in the environment's version."""
+
+    tests: tuple[BlockingTest, ...] = ()
+    ask: Ask = _unasked
+
+    def of(self, model: str) -> tuple[BlockingTest, ...]:
+        """Those that may refuse a candidate of `model`."""
+        return tuple(t for t in self.tests if model in t.models)
+
+
+NO_TESTS = BlockingTests()
+Find = Callable[[Set[str]], BlockingTests]
+"""The blocking tests that may refuse candidates of the models of these names."""
+
+
+def no_tests(_models: Set[str]) -> BlockingTests:
+    """Those of a project without contracts."""
+    return NO_TESTS
+
+
+def judged(
+    tests: BlockingTests,
+    result: ModelResult,
+    candidates: Mapping[str, Artifact],
+    live: EnvironmentVersion,
+    waiting: Set[str],
+) -> ModelResult:
+    """`result` with the verdicts of the tests that may refuse its candidate, or `candidates` that would go live with it
+    and were only waiting for this one; a verdict that blocks refuses it.
+
+    `live` is what is there now. A test of which a table is `waiting` to be made is asked at that table's turn; one of a
+    table that there is not yet, when that is published.
+    """
+    if result.artifact is None:
+        return result
+    given = {**candidates, result.name: result.artifact}
+    verdicts = tuple(
+        tests.ask(test, given, live)
+        for test in tests.tests
+        if result.name in test.reads
+        and (result.name in test.models or not test.models.isdisjoint(candidates))
+        and test.reads.isdisjoint(waiting)
+        and _there(test, given, live)
+    )
+    if not any(v.blocks for v in verdicts):
+        return replace(result, tests=verdicts)
+    return replace(
+        result, status=Status.VIOLATED, artifact=None, tests=verdicts, pieces=dict(_refused(result.pieces)), whole=False
+    )
+
+
+def _refused(pieces: Mapping[str, PieceResult]) -> Iterable[tuple[str, PieceResult]]:
+    """A test is about the table as a whole, and refuses all partitions of time that would change it."""
+    for key, made in pieces.items():
+        yield key, replace(made, status=Status.VIOLATED, piece=None) if made.status.sound else made
+
+
+def blocked(
+    tests: BlockingTests, candidates: Mapping[str, Artifact], live: EnvironmentVersion
+) -> tuple[Diagnostic, ...]:
+    """What keeps `candidates`, all at once, from going live."""
+    verdicts = (tests.ask(t, candidates, live) for t in tests.tests if _there(t, candidates, live))
+    return tuple(v.finding for v in verdicts if v.finding is not None and v.finding.severity is Severity.ERROR)
+
+
+def _there(test: BlockingTest, candidates: Mapping[str, Artifact], live: EnvironmentVersion) -> bool:
+    return all(name in candidates or name in live.models for name in test.reads)

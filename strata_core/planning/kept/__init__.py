@@ -1,0 +1,1 @@
+"""Results of compilation kept by content, in memory, on disk and as the manifest of a deployment."""

@@ -1,0 +1,45 @@
+"""The compiler's findings, kept by content: of an unchanged project nothing is loaded but them."""
+
+from __future__ import annotations
+
+from ...diagnostics import Diagnostic
+from ...frozen import dataclass
+from ..project import Project, content_parts
+from . import cache
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What was found, in order, and how many models there are, sound or not."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    models: int
+
+
+def findings(project: Project) -> Findings:
+    """The findings on `project`, from the cache where its files are unchanged."""
+    key = cache.content_key("findings", *content_parts(project))
+    kept = cache.load(key)
+    if isinstance(kept, Findings):
+        return kept
+    with cache.uncollected():
+        found = _found(project)
+    cache.save(key, found)
+    return found
+
+
+def _found(project: Project) -> Findings:
+    """The findings on `project`, and the trail for the next check."""
+    from .trail import checked  # the compiler, which an unchanged project needs not
+
+    key = cache.content_key("trail", str(project.root).encode(), project.config.name.encode())
+    kept = cache.load(key)
+    revision, trail = checked(project, kept)
+    if trail is not kept:
+        cache.save(key, trail)
+    compiled = revision.compiled
+    # To take it all apart again takes a while, and is for nothing where the process ends: a ring is left to the
+    # collector, which a process that lives on has.
+    ring: list[object] = [revision]
+    ring.append(ring)
+    return Findings(revision.diagnostics, len(compiled.models) + len(compiled.broken))

@@ -1,0 +1,1 @@
+"""What is live: shown, examined, promoted to another environment, taken back."""

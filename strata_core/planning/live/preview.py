@@ -1,0 +1,48 @@
+"""A few rows of an artifact as text, with the values hidden that a contract hides anywhere upstream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from itertools import islice
+
+from ...analysis.compiled import CompiledProject
+from ...contract.report import MASKED, shown
+from ...frozen import dataclass
+from ...relation.nodes import Relation
+from ...store.artifacts import Artifact
+from ...store.store import Store
+
+PREVIEW_ROWS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The first rows of `columns`, each value as short text."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def preview(
+    store: Store, artifact: Artifact, columns: tuple[str, ...], hidden: Set[str], most: int = PREVIEW_ROWS
+) -> Preview:
+    """The first `most` rows of an artifact, without the values of `hidden` columns."""
+    with store.reader(artifact, columns) as reader:
+        rows = tuple(islice((row for batch in reader for row in batch.slice(0, most).to_pylist()), most))
+    return Preview(columns, tuple(tuple(MASKED if n in hidden else shown(row[n]) for n in columns) for row in rows))
+
+
+def hidden_columns(project: CompiledProject) -> Mapping[str, Set[str]]:
+    """For each source and model, the columns whose values are not to be shown: those that its contract hides,
+    and those that come, in whatever way, from a hidden column upstream."""
+    hidden: dict[str, Set[str]] = {name: source.contract.hidden for name, source in project.sources.items()}
+    for name, model in project.models.items():
+        declared = model.contract.hidden if model.contract else frozenset[str]()
+        hidden[name] = declared | columns_from(model.relation, hidden)
+    return hidden
+
+
+def columns_from(relation: Relation, hidden: Mapping[str, Set[str]]) -> Set[str]:
+    """The columns of `relation` that come, in whatever way, from a hidden column of a source or model it reads."""
+    columns = relation.schema.columns
+    return {c.name for c in columns if any(o.column in hidden.get(o.node, ()) for o in c.origins)}

@@ -1,0 +1,1 @@
+"""Models with partitions of time: planned, computed and published period by period."""

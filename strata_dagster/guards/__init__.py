@@ -1,0 +1,1 @@
+"""`guard`: the write pin on assets that others make."""

@@ -1,0 +1,253 @@
+"""A run of a guarded op: what it makes is judged before Dagster is told of it.
+
+What the op yields of a guarded asset is held until the op is through: rows are judged, a value as it comes and files at
+the end (by then dbt has run its tests too), published in one step, and only then materialized. Rows that are
+refused leave a failing check and no materialization (first row of the table in design `dagster.md`), and so does what
+the same op made of them; events that the op logs by itself wait for the verdict too. Every selected check is told on
+every path (`guard_telling`), before whatever went wrong is raised. A run that promotes makes nothing
+(`guard_promotion`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from dagster import (
+    AssetCheckResult,
+    AssetExecutionContext,
+    AssetKey,
+    AssetMaterialization,
+    Failure,
+    MaterializeResult,
+    Output,
+)
+
+from strata_core.contract_engine.pin.guard import (
+    Guard,
+    Promise,
+    Promotion,
+    Verdict,
+    judge,
+    open_guard,
+    promise_of,
+    promote,
+)
+from strata_core.contract_engine.serving.observe import Outcome, SeenTest
+from strata_core.diagnostics import Diagnostic, StrataError
+from strata_core.engines.protocol import ArrowTable, TableInput
+from strata_core.frozen import replace
+
+from ..application import transient
+from ..contracts.contract_tests import told_of_tests
+from ..contracts.covering import DBT_UNIQUE_ID
+from ..findings import failure_lines, findings
+from ..pins import TOGETHER, nothing_published
+from ..promotion import PROMOTE_FROM
+from ..shown import Shown, in_turn
+from .frames import frame_of
+from .guard_promotion import looked_at
+from .guard_telling import Conclusion, GuardTelling, logged, unusable
+from .guarded_op import GuardedOp
+from .guards import CONTRACT, LOCATION, RESOURCE
+
+DBT_ID = "unique_id"
+"""Metadata of what dagster-dbt yields: the node of the dbt project."""
+
+
+@dataclass(slots=True)
+class Guarding:
+    """One run of `op`: what its assets are held to, what it made of them, and what became of that so far."""
+
+    op: GuardedOp
+    promises: dict[AssetKey, Promise] = field(default_factory=dict)
+    unpromised: dict[AssetKey, tuple[Diagnostic, ...]] = field(default_factory=dict)
+    judged: dict[AssetKey, Verdict] = field(default_factory=dict)
+    held: dict[AssetKey, Any] = field(default_factory=dict)
+    said: dict[AssetKey, list[AssetMaterialization]] = field(default_factory=dict)
+    dbt: dict[str, SeenTest] = field(default_factory=dict)
+
+    def stream(self, inner: Callable[[AssetExecutionContext], Iterator[Any]]) -> Iterator[Any]:
+        """Everything that the op yields, as far as it may be told. Raises `Failure` at the end where rows were refused,
+        else what the op raised."""
+        context = self.op.context
+        shown = Shown(context, self.op.original)
+        resource = getattr(context.resources, RESOURCE)
+        try:
+            guard = open_guard(resource.root, resource.environment)
+        except StrataError as error:
+            context.log.error(findings(error.diagnostics, None))
+            yield from unusable(self.op, error.diagnostics)
+            raise Failure(f"Strata stopped: {error}", allow_retries=transient(error.diagnostics)) from None
+        for key, spec in self.op.guarded.items():
+            try:
+                self.promises[key] = promise_of(guard, str(spec.metadata[CONTRACT]), key.to_python_identifier())
+            except StrataError as error:
+                self.unpromised[key] = error.diagnostics
+        if (source := context.run.tags.get(PROMOTE_FROM)) is not None and self.op.selected:
+            yield from self._promoted(guard, source)
+            return
+        fault: Exception | None = None
+        if self.op.selected or shown.selected_asset_check_keys:
+            events = in_turn(context, inner(shown))
+            while True:
+                try:
+                    event = next(events)
+                except StopIteration:
+                    break
+                except Exception as error:  # whatever the op raises: it is raised again when every check is told
+                    fault = error
+                    break
+                yield from self._logged()
+                yield from self._seen(guard, event)
+            yield from self._logged()
+        yield from self._concluded(guard, fault, partial(promote, guard))
+
+    def _promoted(self, guard: Guard, source: str) -> Iterator[Any]:
+        """What another environment has, instead of what the op would make."""
+        promises = {key: promise for key, promise in self.promises.items() if key in self.op.selected}
+        promotion = looked_at(self.op, guard, source, promises)
+        self.judged, self.held = promotion.judged, promotion.held
+        yield from self._concluded(guard, None, promotion.carry_out, "not promoted")
+
+    def _logged(self) -> Iterator[Any]:
+        """The events that the op has logged by itself (`context.log_event`) since it was asked last. Dagster would
+        write them down as they are, and one that says that an asset was made stands for rows of which nobody knows."""
+        for event in self.op.context.op_execution_context.consume_events():
+            made = event.step_materialization_data.materialization if event.is_step_materialization else None
+            key = None if made is None else self.op.key_of(made)
+            if made is None or key is None or not self.op.holds(key):
+                yield event
+            else:
+                self._said(key, made)
+
+    def _said(self, key: AssetKey, event: AssetMaterialization) -> None:
+        self.said.setdefault(key, []).append(event)
+        self.held.setdefault(key, event)
+
+    def _seen(self, guard: Guard, event: Any) -> Iterator[Any]:
+        """One event of the op: what is guarded, or made of it, is held."""
+        if isinstance(event, AssetCheckResult):
+            self._noted(event)
+        key = self.op.key_of(event)
+        if key is None or not self.op.holds(key):
+            yield event
+            return
+        if isinstance(event, AssetMaterialization):
+            self._said(key, event)
+            return
+        value = getattr(event, "value", None)
+        frame = frame_of(value) if key in self.promises else None
+        self.held[key] = event if frame is None else _with_value(event, frame.value)
+        if frame is not None:
+            self.judged[key] = self._judged(guard, key, ArrowTable(frame.table, ()))
+
+    def _noted(self, event: AssetCheckResult) -> None:
+        """What a test of dbt's gave, for the tests of contracts that name it."""
+        given = event.metadata or {}
+        if (unique_id := given.get(DBT_ID)) is None or event.check_name is None:
+            return
+        failed = given.get("dagster_dbt/failed_row_count")
+        offenders = failed.value if failed is not None and isinstance(failed.value, int) else None
+        status = given.get("status")
+        outcome: Outcome = "passed" if event.passed else "error" if status and status.value == "error" else "failed"
+        name = str(unique_id.value).split(".")[2] if str(unique_id.value).count(".") >= 2 else event.check_name
+        self.dbt[name] = SeenTest(None, name, outcome, offenders=offenders)
+
+    def _judged(self, guard: Guard, key: AssetKey, table: TableInput | None = None) -> Verdict:
+        """The verdict on rows that are a value, or else on those that lie where they are said to be."""
+        promise, value = self.promises[key], "the value that the asset returned"
+        try:
+            if table is None:
+                rows, place, partition = self.op.rows(guard, key, promise)
+            else:
+                rows, place, partition = table, value, self.op.partition(key)
+        except StrataError as error:
+            live = guard.base.models.get(promise.name)
+            faults = tuple(_about(d, getattr(self.held[key], "value", None)) for d in error.diagnostics)
+            verdict = Verdict(promise, "nowhere", live, faults=faults)
+        else:
+            by_dbt = DBT_UNIQUE_ID in self.op.guarded[key].metadata
+            place = place if partition is None else f"{place} (partition {partition})"
+            verdict = judge(guard, promise, rows, place, seen=self.dbt if by_dbt else None, partition=partition)
+        logged(self.op.context, guard, verdict)
+        return verdict
+
+    def _concluded(
+        self,
+        guard: Guard,
+        fault: Exception | None,
+        publish: Callable[..., Promotion],
+        refusal: str = "contract violated",
+    ) -> Iterator[Any]:
+        # Rows in files are looked at when nobody writes to them any more: dbt locks its database while it runs.
+        late = [key for key in self.held if key in self.promises and key not in self.judged]
+        self.judged |= {key: self._judged(guard, key) for key in late}
+        wanted = self.op.guarded.keys() & self.op.selected
+        unsound = {k for k, verdict in self.judged.items() if not verdict.sound}
+        refused = frozenset(wanted & (self.unpromised.keys() | unsound))
+        missing = [k for k in sorted(self.op.required & self.op.selected) if k not in self.held and fault is None]
+        sound = {k: v for k, v in self.judged.items() if v.sound and not self.op.above[k] & refused}
+        broken = refused or missing or (fault is not None and len(self.judged) < len(wanted))
+        together = guard.project.config.environment(guard.environment).publish == "together"
+        done, because, stopped = Promotion(guard.base, frozenset()), TOGETHER, None
+        if sound and not (together and broken):
+            run = self.op.context.run.run_id
+            try:
+                done = publish(sound.values(), message=f"Dagster run {run}", tags={"dagster/run_id": run})
+            except StrataError as error:
+                stopped = error
+                because = f"because it could not be published ({', '.join(d.code for d in error.diagnostics)})"
+                self.op.context.log.error(findings(error.diagnostics, guard.project))
+        live = frozenset(k for k, v in sound.items() if v.promise.name in done.promoted)
+        if live:
+            self.op.context.log.info(f"{guard.environment}: version {done.version.number} is live")
+        conclusion = Conclusion(done.version, live, refused, because, failing=stopped is not None)
+        telling = GuardTelling(self.op, guard, self.promises, self.unpromised, conclusion, self.said)
+        yield from telling.held(self.held, self.judged)
+        yield from telling.rest(self.held, failed=fault is not None)
+        if fault is not None:
+            raise fault
+        faults = [d for k in sorted(refused) for d in self.unpromised.get(k) or self.judged[k].violations]
+        told = [f"{refusal}: {', '.join(k.to_user_string() for k in sorted(refused))}"] if refused else []
+        told += [f"not made: {', '.join(k.to_user_string() for k in missing)}"] if missing else []
+        self._raise(guard, told, faults, stopped, telling.broken, nothing_live=not live)
+
+    def _raise(
+        self,
+        guard: Guard,
+        lines: list[str],
+        faults: list[Diagnostic],
+        stopped: StrataError | None,
+        broken: list[AssetCheckResult],
+        *,
+        nothing_live: bool,
+    ) -> None:
+        if not lines and stopped is None:
+            if broken:  # Dagster itself would try again
+                raise Failure(told_of_tests(broken), allow_retries=False)
+            return
+        faults = [*faults, *(stopped.diagnostics if stopped is not None else ())]
+        nothing = [nothing_published(guard.environment, guard.base)] if nothing_live else []
+        told = "\n".join((*lines, *nothing, *failure_lines(faults)))
+        raise Failure(told, allow_retries=bool(faults) and transient(faults))
+
+
+def _about(diagnostic: Diagnostic, value: object) -> Diagnostic:
+    """E036 of an asset that returned nothing which is a table, and does not say where its rows are."""
+    if diagnostic.code != "E036":
+        return diagnostic
+    told = "" if value is None else f", and a {type(value).__name__} is no table"
+    where = f"`location:` of the contract's asset, or `{LOCATION}` in the metadata of this one"
+    fix = f"return a table of pyarrow, polars or pandas, or say where the rows are ({where})"
+    return replace(diagnostic, message=f"{diagnostic.message}{told}", fix=fix)
+
+
+def _with_value(event: Any, value: object) -> Any:
+    if isinstance(event, Output):
+        return Output(value, event.output_name, event.metadata, event.data_version, tags=event.tags)
+    if isinstance(event, MaterializeResult):
+        return event._replace(value=value)
+    return event
