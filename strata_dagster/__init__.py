@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 WHEN_USED = {
     "Landing": ".landing",
-    "StrataGuardComponent": ".guard_component",
+    "StrataGuardComponent": ".guards.guard_component",
     "StrataIOManager": ".io_manager",
-    "guard": ".guards",
+    "guard": ".guards.guards",
     "land": ".landing",
-    "strata_contract_assets": ".contract_assets",
-    "strata_contract_sensor": ".contract_sensor",
+    "strata_contract_assets": ".contracts.contract_assets",
+    "strata_contract_sensor": ".contracts.contract_sensor",
     "strata_land_assets": ".landing",
 }
 """What is imported when it is asked for: each brings the store or the contract engine along, which a code location of
