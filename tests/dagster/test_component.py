@@ -182,7 +182,7 @@ def test_scaffolding_writes_the_path_of_the_project(shop, sandbox) -> None:
     )
     assert yaml.safe_load((path / "defs.yaml").read_text()) == {
         "type": "strata_dagster.component.StrataProjectComponent",
-        "attributes": {"project": "{{ project_root }}/transform"},
+        "attributes": {"project": "{{ context.project_root }}/transform"},
     }
 
 
