@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from ..diagnostics import Diagnostic, Span, has_errors
-from ..diagnostics.placing import Place, placed
+from ..diagnostics.placing import placed
 from ..frozen import dataclass
 from . import ast
 from .build import ACTIONS
@@ -83,11 +83,11 @@ def parse_module(text: str, file: str, known: Known = UNKNOWN) -> ParseResult:
     declarations: list[ast.Declaration] = []
     diagnostics: list[Diagnostic] = []
     errors = 0
-    for part, place in _placed_parts(pieces):
+    for part, down in _moved_parts(pieces):
         if part.declaration is not None:
             declarations.append(part.declaration)
         if part.diagnostics:
-            diagnostics += placed(part.diagnostics, place)
+            diagnostics += placed(part.diagnostics, partial(lower, by=down))
             errors += has_errors(part.diagnostics)
         if errors == MAX_ERRORS:
             # A file that is no Strata at all would otherwise repeat itself without end.
@@ -97,14 +97,14 @@ def parse_module(text: str, file: str, known: Known = UNKNOWN) -> ParseResult:
     return ParseResult(ast.Module(file, tuple(declarations), span), tuple(diagnostics), pieces)
 
 
-def _placed_parts(pieces: Sequence[Piece]) -> Iterator[tuple[Part, Place]]:
-    """The parts of `pieces`, each with where the text has spans of what is wrong with it: some mark how the next piece
-    begins, whose own lines may have other numbers."""
+def _moved_parts(pieces: Sequence[Piece]) -> Iterator[tuple[Part, int]]:
+    """The parts of `pieces`, each with how many lines further down the text has what is wrong with it than its spans
+    say: also what marks how the next piece begins, whose own lines may have other numbers."""
     line = 1
     for piece in pieces:
-        place = partial(lower, by=line - piece.line)
+        down = line - piece.line
         for part in piece.parts:
-            yield part, place
+            yield part, down
         line += piece.lines
 
 
