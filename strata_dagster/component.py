@@ -191,12 +191,8 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
     translation: Translation = field(default=None)
 
     def __post_init__(self) -> None:
-        for name in (
-            "op_per_model",
-            "block_on_unit_tests",
-            "contracts",
-            "prepare_if_dev",
-        ):  # what a template gives is of no certain type
+        # What a template gives is of no certain type.
+        for name in ("op_per_model", "block_on_unit_tests", "contracts", "prepare_if_dev"):
             if not isinstance(value := getattr(self, name), bool):
                 raise DagsterInvalidDefinitionError(f"{name} is `true` or `false`, not `{value}`")
         if self.contract_sensor is not None and not self.contracts:

@@ -1,4 +1,4 @@
-"""Diagnostics as Dagster shows them: in logs and errors, in lists of a check's metadata, in a line of a description."""
+"""Diagnostics as Dagster shows them: in logs and errors, in a check's metadata, in descriptions; and counts."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ def fenced(diagnostics: Iterable[Diagnostic], project: Project | None) -> str:
     found = [*diagnostics]
     more = f"\n… and {len(found) - SHOWN:,} more\n" if len(found) > SHOWN else ""
     return f"````text\n{findings(found[:SHOWN], project)}{more}````\n"
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 check`, `2 checks`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _unknown(_path: str) -> None:

@@ -24,7 +24,7 @@ from strata_core.planning.kept.outline import ModelOutline
 from strata_core.planning.project import Project, compile_
 
 from .checks import EXPECTATIONS, UNIT_TESTS
-from .findings import fenced, headline
+from .findings import counted, fenced, headline
 from .pins import Metadatum
 from .translator import MODEL
 
@@ -33,15 +33,11 @@ def test_specs(asset: AssetKey, model: ModelOutline, *, block: bool) -> Iterator
     """The checks of the `test` blocks of `model`. Those that `block` keep it from being applied where they fail."""
     if model.unit_tests:
         means = "Where one fails, the model is not applied." if block else "A failure keeps nothing from going live."
-        told = f"{_counted(model.unit_tests, 'unit test')}: rows in, rows out, without any data. {means}"
+        told = f"{counted(model.unit_tests, 'unit test')}: rows in, rows out, without any data. {means}"
         yield AssetCheckSpec(UNIT_TESTS, asset=asset, blocking=block, description=told)
     if model.expectations:
-        told = f"{_counted(model.expectations, 'expectation')} of `test` blocks, asked of what is live."
+        told = f"{counted(model.expectations, 'expectation')} of `test` blocks, asked of what is live."
         yield AssetCheckSpec(EXPECTATIONS, asset=asset, description=told)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def selected_tests(context: AssetExecutionContext, name: str) -> dict[str, AssetKey]:
@@ -103,7 +99,7 @@ def _result(
     metadata: dict[str, Metadatum] = {"asked": asked, "failed": broken}
     if found:
         metadata["findings"] = MetadataValue.md(fenced(found, project))
-    text = f"{broken:,} of {_counted(asked, what)} failed" if broken else f"{_counted(asked, what)} passed"
+    text = f"{broken:,} of {counted(asked, what)} failed" if broken else f"{counted(asked, what)} passed"
     told = f"{text}: {headline([*found])}" if found else text
     return AssetCheckResult(passed=not broken, asset_key=key, check_name=name, metadata=metadata, description=told)
 

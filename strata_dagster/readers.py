@@ -135,7 +135,8 @@ def _read(
         if above is None or bounded.get(upstream) != above.column:
             continue
         there = {k: period for k in keys if (period := period_of(k, above.every)) is not None}
-        starts, ends = ([getattr(period, end) for period in there.values()] for end in ("start", "end"))
+        starts = [period.start for period in there.values()]
+        ends = [period.end for period in there.values()]
         for partition, period in pieces.periods.items():
             overlapping = [*there][bisect_right(ends, period.start) : bisect_left(starts, period.end)]
             if overlapping:

@@ -36,8 +36,8 @@ TYPES: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("boolean", "bit"), "bool"),
         **dict.fromkeys(("datetime", "timestamptz", "time"), "timestamp"),
         **dict.fromkeys(("jsonb", "variant", "object"), "json"),
-        **dict.fromkeys(("list",), "array(string)"),
-        **dict.fromkeys(("dict",), "map(string, string)"),
+        "list": "array(string)",
+        "dict": "map(string, string)",
     }
 )
 """By name in lower case: the type that holds the same values."""

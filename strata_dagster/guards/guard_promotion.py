@@ -101,7 +101,7 @@ def _judged(guard: Guard, promise: Promise, table: PromotedTable, place: str) ->
 
 
 def _event(op: GuardedOp, guard: Guard, key: AssetKey, table: PromotedTable) -> MaterializeResult[Any]:
-    """With the rows, where the asset says as what it hands them to its IO manager."""
+    """With the rows, where the asset says in which type it hands them to its IO manager."""
     name = next(name for name, made in op.original.keys_by_output_name.items() if made == key)
     type_ = getattr(op.original.op.outs[name].dagster_type, "typing_type", None)
     value = as_annotated(guard.store.reader(table.artifact), type_)

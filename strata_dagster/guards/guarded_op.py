@@ -86,8 +86,9 @@ class GuardedOp:
         """The rows of a guarded asset where they are said to lie, and the partition that they are, where they are one;
         raises `StrataError` as `rows_of`, E036 where it is not known which partition is meant, E037."""
         location = self.guarded[key].metadata.get(LOCATION)
-        if location is None or PARTITION not in (place := str(location)):
-            return *rows_of(guard, promise, None if location is None else str(location)), None
+        place = None if location is None else str(location)
+        if place is None or PARTITION not in place:
+            return *rows_of(guard, promise, place), None
         partition = self.partition(key)
         if partition is None:
             message = f"`{place}` is the place of a partition, and the run is of none"
