@@ -190,6 +190,11 @@ def read_config(root: Path) -> ProjectConfig:
     return parse_config(text, root)
 
 
+def has_contract_folders(root: Path, config: ProjectConfig) -> bool:
+    """Whether any of the folders of contracts is there: a project without one loads nothing of the contract engine."""
+    return any((root / folder).is_dir() for folder in config.contracts)
+
+
 def parse_config(text: str, root: Path) -> ProjectConfig:
     """The configuration that the `text` of a `strata.toml` in `root` gives; raises `StrataError` (E073)."""
     import tomllib  # which a module without a project needs not

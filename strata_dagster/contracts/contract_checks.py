@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from dagster import AssetCheckSpec, AssetKey, AssetSpec, DagsterInvalidDefinitionError, FreshnessPolicy
 
-from strata_core.contract_engine.pin.blocking import has_contracts
 from strata_core.diagnostics import StrataError
+from strata_core.planning.config import has_contract_folders
 
 from ..checks import EXPECTATIONS, LAST_KNOWN_GOOD, UNIT_TESTS, WRITE_PIN, free_name, plain_name
 from ..findings import findings
@@ -47,7 +47,7 @@ MEANS = {
 def covers_of(project: StrataProject) -> tuple[Covered, ...]:
     """What the product contracts of `project` cover; nothing where it has none. Raises `DagsterInvalidDefinitionError`
     where `strata.toml` is at fault."""
-    if not has_contracts(project.root, project.opened.config):
+    if not has_contract_folders(project.root, project.opened.config):
         return ()
     from strata_core.contract_engine.pin.covering import covered
     from strata_core.contract_engine.pipeline import open_setting

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from pathlib import Path
 
 from ...planning.applying.blocking_tests import NO_TESTS, BlockingTests
-from ...planning.config import ProjectConfig
+from ...planning.config import has_contract_folders
 from ...planning.project import Project
-
-
-def has_contracts(root: Path, config: ProjectConfig) -> bool:
-    """Whether there is a folder of contracts."""
-    return any((root / folder).is_dir() for folder in config.contracts)
 
 
 def blocking_tests(project: Project, environment: str, models: Set[str]) -> BlockingTests:
     """The blocking tests of products that may refuse candidates of `models` (`pin_tests`)."""
-    if not models or not has_contracts(project.root, project.config):
+    if not models or not has_contract_folders(project.root, project.config):
         return NO_TESTS
     from .pin_tests import pin_tests
 
