@@ -88,7 +88,7 @@ def _guarded(
     if format_ == "json":
         click.echo(json.dumps(_as_json(verdicts, done, environment), indent=2, ensure_ascii=False))
     else:
-        click.echo(_summary(verdicts, done, environment))
+        click.echo(_summary(done, environment))
     return max((FINDINGS if v.breaks else exit_code(v.violations) for v in verdicts), default=CLEAN)
 
 
@@ -99,7 +99,7 @@ def _line(verdict: Verdict) -> str:
     return printable(f"{state:<8}  {verdict.promise.name}  {rows}, {verdict.place} ({verdict.seconds:.2f} s){left}")
 
 
-def _summary(verdicts: list[Verdict], done: Promotion, environment: str) -> str:
+def _summary(done: Promotion, environment: str) -> str:
     live = f"version {done.version.number} is live"
     if done.promoted:
         return f"{environment}: {live} ({', '.join(sorted(done.promoted))})"

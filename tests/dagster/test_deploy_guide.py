@@ -107,7 +107,7 @@ def test_the_image_copies_what_there_is_and_its_steps_run(tmp_path) -> None:
 
 @pytest.mark.parametrize("text", [DOCKERFILE, *re.findall(r"```dockerfile\n(.*?)```", PAGE, re.DOTALL)])
 def test_no_image_names_a_registry_of_packages_and_each_makes_the_manifest(text) -> None:
-    assert not re.search(r"https?://|--index-url|--extra-index-url|PIP_INDEX_URL", text)
+    assert not re.search(r"://|index.url", text, re.IGNORECASE)
     assert "strata compile --manifest" in instructions(text, "RUN")
     (command,) = instructions(text, "CMD")
     assert '"code-server", "start"' in command

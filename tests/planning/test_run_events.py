@@ -66,7 +66,7 @@ def sent(shop, environment="prod", publish="together", parent=None, engine=None,
     workspace, found = shop.workspace(environment), []
     plan = workspace.plan()
     happened = apply_plan(workspace, plan, engine or ReferenceEngine(), publish=publish)
-    telling = told(happened, workspace, plan, found.append, parent, now=lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    telling = told(happened, workspace, found.append, parent, now=lambda: datetime(2026, 1, 1, tzinfo=UTC))
     for number, _ in enumerate(telling):
         if until is not None and number == until:
             telling.close()
@@ -192,7 +192,7 @@ def test_an_apply_that_is_left_or_stopped_closes_every_run_that_it_began(shop):
     shop.edit("orders.csv", "3,11,MX,3.00", "3,11,MX,4.00")
     shop.apply()
     with pytest.raises(StrataError, match="E093"):
-        list(told(apply_plan(workspace, plan, ReferenceEngine()), workspace, plan, found.append))
+        list(told(apply_plan(workspace, plan, ReferenceEngine()), workspace, found.append))
     assert states(found)["apply"] == ["START", "FAIL"]
     assert "COMPLETE" not in {e["eventType"] for e in found}
 
@@ -207,7 +207,7 @@ def test_a_promotion_tells_runs_too(shop):
     shop.apply(environment="pr_1")
     workspace, found = shop.workspace(), []
     promotion = plan_promotion(workspace, "pr_1")
-    list(told(promote(workspace, promotion), workspace, promotion.plan, found.append))
+    list(told(promote(workspace, promotion), workspace, found.append))
     assert all(map(keeps_the_specification, found))
     assert states(found)["top"] == ["START", "COMPLETE"]
     assert "outputFacets" not in of(found, "top", "COMPLETE")["outputs"][0], "nothing was written"

@@ -59,13 +59,12 @@ def announced(
     if emit is None:
         yield from happened
         return
-    yield from told(happened, workspace, plan, emit, parent)
+    yield from told(happened, workspace, emit, parent)
 
 
 def told(
     happened: Iterator[Event],
     workspace: Workspace,
-    plan: Plan,
     emit: Emit,
     parent: Parent | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
