@@ -61,13 +61,22 @@ class Noting(Mapping[str, V]):
 
 
 class Given(Generic[V]):
-    """A mapping that results are made from, beside what it was before: the names whose value is another object, which
-    may grow while values are still being added, and whether there are other names."""
+    """A mapping that results are made from, beside what it was before: the names whose value is another object, and
+    whether there are other names. `changed` are the former where they grow while values are still being added."""
 
     def __init__(self, values: Mapping[str, V], before: Mapping[str, V], changed: set[str] | None = None) -> None:
         self.values = values
         self.changed = differing(values, before) if changed is None else changed
         self.renamed = values.keys() != before.keys()
+        self.settled = changed is None and not self.changed and not self.renamed
+
+
+class Ground:
+    """The mappings that a kind of results is made from. Nothing is asked of those that are what they were."""
+
+    def __init__(self, *mappings: Given[Any]) -> None:
+        self.mappings = mappings
+        self.unsettled = tuple((i, one) for i, one in enumerate(mappings) if not one.settled)
 
 
 def differing(now: Mapping[str, V], before: Mapping[str, V]) -> set[str]:
@@ -86,19 +95,20 @@ class Kept(Generic[R]):
     notes: tuple[Note, ...]
     result: R
 
-    def holds(self, given: tuple[Given[Any], ...]) -> bool:
-        """Whether all that was looked up is the same in `given`."""
-        for (names, listed), one in zip(self.notes, given, strict=True):
+    def holds(self, ground: Ground) -> bool:
+        """Whether all that was looked up is the same in `ground`."""
+        for i, one in ground.unsettled:
+            names, listed = self.notes[i]
             if (listed and one.renamed) or not one.changed.isdisjoint(names):
                 return False
         return True
 
 
-def recall(kept: Kept[R] | None, declaration: object, given: tuple[Given[Any], ...], make: Callable[..., R]) -> Kept[R]:
-    """`kept`, if it was made from `declaration` and the same values of `given`; else what `make` makes of `given`."""
-    if kept is not None and kept.declaration is declaration and kept.holds(given):
+def recall(kept: Kept[R] | None, declaration: object, ground: Ground, make: Callable[..., R]) -> Kept[R]:
+    """`kept`, if it was made from `declaration` and the same values of `ground`; else what `make` makes of them."""
+    if kept is not None and kept.declaration is declaration and kept.holds(ground):
         return kept
-    noting = tuple(Noting(one.values) for one in given)
+    noting = tuple(Noting(one.values) for one in ground.mappings)
     result = make(*noting)
     return Kept(declaration, tuple(one.note for one in noting), result)
 

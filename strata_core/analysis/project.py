@@ -21,7 +21,7 @@ from .fields import table_contract
 from .fn.expansion import expand
 from .fn.told import misplaced, told
 from .imports import check_imports
-from .memory import Given, Kept, Memory, differing, recall
+from .memory import Given, Ground, Kept, Memory, differing, recall
 from .model import Outcome, compile_model
 from .order import Order, order, reads
 from .pipelines import resolve_pipelines
@@ -58,7 +58,8 @@ def recompile(modules: Sequence[ast.Module], before: Memory) -> tuple[CompiledPr
     domains = _domains(declared, before, found.append)
     given_domains = Given(domains, before.domains)
     contracts, kept_contracts = _contracts(declared, given_domains, before, found)
-    read = {name: recall(before.reads.get(name), m, (), partial(reads, m)) for name, m in declared.models.items()}
+    ground = Ground()
+    read = {name: recall(before.reads.get(name), m, ground, partial(reads, m)) for name, m in declared.models.items()}
     wanted = {table: True for kept in read.values() for table in kept.result}
     sources, tables, kept_sources = _sources(declared, given_domains, Given(wanted, before.wanted), before, found)
     now = resolve_externs(declared.externs, domains, found.append)
@@ -122,8 +123,9 @@ def _contracts(
 
     contracts: dict[str, TableContract | None] = dict.fromkeys(declared.broken_contracts)
     kept: dict[str, Kept[_Contract]] = {}
+    ground = Ground(domains)
     for name, declaration in declared.contracts.items():
-        kept[name] = recall(before.contracts.get(name), declaration, (domains,), partial(resolved, declaration))
+        kept[name] = recall(before.contracts.get(name), declaration, ground, partial(resolved, declaration))
         contracts[name], own = kept[name].result
         found += own
     return contracts, kept
@@ -149,9 +151,9 @@ def _sources(
     sources: dict[str, Source] = {}
     tables = {n: _equal_or(before.tables.get(n), _unknown_table(n)) for n in sorted(declared.broken_sources)}
     kept: dict[str, Kept[_Source]] = {}
+    ground = Ground(domains, wanted)
     for name, declaration in declared.sources.items():
-        make = partial(resolved, declaration)
-        kept[name] = recall(before.sources.get(name), declaration, (domains, wanted), make)
+        kept[name] = recall(before.sources.get(name), declaration, ground, partial(resolved, declaration))
         source, tables[name], own = kept[name].result
         found += own
         if not has_errors(own):
@@ -200,12 +202,13 @@ def _models(
     # The tables of models follow one by one, each before it is asked for; those on cycles are told as changed.
     changed = differing(tables, before.tables).difference(declared.models) | ordered.knotted | before.order.knotted
     given_tables = Given(tables, before.tables, changed)
+    ground = Ground(given_tables, *given)
     models: dict[str, CompiledModel] = {}
     sound = {*sources}
     kept: dict[str, Kept[Outcome]] = {}
     for name in ordered.names:
         model = declared.models[name]
-        one = kept[name] = recall(before.models.get(name), model, (given_tables, *given), partial(compiled, model))
+        one = kept[name] = recall(before.models.get(name), model, ground, partial(compiled, model))
         outcome = one.result
         table = outcome.table
         if outcome.compiled is not None and sound.issuperset(read[name].result):
@@ -251,9 +254,8 @@ def _tests(
 
     known = {id(kept.declaration): kept for kept in before.tests}
     about = (Given(declared.models, before.declared), Given(unsound, before.unsound), Given(models, before.sound))
-    tests = tuple(
-        recall(known.get(id(test)), test, (*about, *given), partial(resolved, test)) for test in declared.tests
-    )
+    ground = Ground(*about, *given)
+    tests = tuple(recall(known.get(id(test)), test, ground, partial(resolved, test)) for test in declared.tests)
     found += (diagnostic for kept in tests for diagnostic in kept.result[1])
     return tests
 
