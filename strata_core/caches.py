@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -55,10 +55,25 @@ def kept(path: Path) -> bytes | None:
     return content if checksum == _checksum(content) else None
 
 
+LIBRARIES = ("duckdb", "jsonschema_rs", "lark", "pathspec", "pyyaml", "sqlglot", "sqlglotc", "sqlglotrs")
+"""The libraries that say what kept results say: another release may read a text, or write a query, otherwise."""
+
+
 @cache
 def program_stamp() -> bytes:
-    """A digest of this installation: the names, sizes and times of its files."""
-    return digest(sys.version, *_stamps(os.path.dirname(os.path.realpath(__file__))))
+    """A digest of this installation: the names, sizes and times of its files, and the releases of `LIBRARIES`."""
+    return digest(sys.version, *_stamps(os.path.dirname(os.path.realpath(__file__))), *releases(sys.path))
+
+
+def releases(folders: Iterable[str]) -> list[str]:
+    """The releases of `LIBRARIES` that are installed in `folders`, as `name-version`: found by the names of folders,
+    since to ask `importlib.metadata` takes longer than to load what is kept."""
+    found: set[str] = set()
+    for folder in filter(None, folders):
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            names = [e.name.lower() for e in entries if e.name.endswith((".dist-info", ".egg-info"))]
+            found.update(name.rpartition(".")[0] for name in names if name.partition("-")[0] in LIBRARIES)
+    return sorted(found)
 
 
 def _stamps(folder: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from strata_core.caches import cache_directory, keep, kept
+from strata_core.caches import cache_directory, keep, kept, program_stamp, releases
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,22 @@ def test_what_a_disk_has_changed_since_is_not_believed(tmp_path):
         path.write_bytes(damaged)
         assert kept(path) is None
     assert kept(tmp_path / "nothing") is None
+
+
+def test_the_releases_of_the_libraries_that_kept_results_come_from_are_found_by_the_names_of_folders(tmp_path):
+    for name in ("sqlglot-30.1.0.dist-info", "PyYAML-6.0.4.egg-info", "sqlglot_extras-1.0.dist-info", "click-8.4"):
+        (tmp_path / "a" / name).mkdir(parents=True)
+    (tmp_path / "b" / "lark-1.3.1.dist-info").mkdir(parents=True)
+    folders = [str(tmp_path / "a"), "", str(tmp_path / "nothing"), str(tmp_path / "b"), str(tmp_path / "a")]
+    assert releases(folders) == ["lark-1.3.1", "pyyaml-6.0.4", "sqlglot-30.1.0"]
+    assert {name.partition("-")[0] for name in releases(sys.path)} >= {"duckdb", "jsonschema_rs", "pyyaml", "sqlglot"}
+
+
+@pytest.mark.parametrize("library", ["sqlglot", "PyYAML"])
+def test_another_release_of_a_library_is_another_program(tmp_path, monkeypatch, library):
+    stamps = []
+    for version in ("1.0", "1.1"):
+        (tmp_path / version / f"{library}-{version}.dist-info").mkdir(parents=True)
+        monkeypatch.setattr(sys, "path", [str(tmp_path / version)])
+        stamps += [program_stamp.__wrapped__(), program_stamp.__wrapped__()]
+    assert stamps[0] == stamps[1] != stamps[2] == stamps[3]

@@ -98,6 +98,14 @@ def test_a_verdict_is_found_anew_when_what_it_depends_on_changes(
     assert check(open_setting(tmp_path, today)) == found
 
 
+def test_findings_name_the_lines_of_the_configuration_as_it_is_laid_out_now(tmp_path: Path) -> None:
+    layer = '[layers.bronze]\nrequires = ["purpos"]\n'
+    for above, told in (("", 4), ("\n# what we ask for\n", 6), ("", 4)):
+        write(tmp_path, {"strata.toml": f"{TOML}{above}{layer}", PLACE: ORDERS})
+        found = check(open_setting(tmp_path, TODAY)).diagnostics
+        assert [line(d) for d in found] == [f"E073 strata.toml:{told}:1 layers.bronze.requires"]
+
+
 def test_what_is_found_in_a_contract_alone_is_found_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     own = validate._check_own

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
 from ...caches import cache_directory, keep, kept, program_stamp, thinned
@@ -45,7 +42,7 @@ class Queries:
         """
         if self.known is None:
             return write(self.tables, self.schemas)
-        key = hexdigest(program_stamp(), _writer_stamp(), purpose, of_value(subject), self.known)
+        key = hexdigest(program_stamp(), purpose, of_value(subject), self.known)
         path = cache_directory() / "queries" / f"{key}.sql"
         files = {n: t for n, t in self.tables.items() if isinstance(t, ParquetTable) and t.paths}
         places = {name: f"{key}-{number}" for number, name in enumerate(files)}
@@ -75,14 +72,6 @@ def queries_over(tables: Mapping[str, TableInput]) -> Queries:
         if isinstance(table, ParquetTable)
     ]
     return Queries(tables, schemas, of_value(known))
-
-
-@cache
-def _writer_stamp() -> str:
-    """The releases of the library that writes, found without loading it, and of the engine that reads."""
-    found = find_spec("sqlglot")
-    written = Path(found.origin).stat().st_mtime_ns if found is not None and found.origin else 0
-    return f"{written} {duckdb.__version__}"
 
 
 def differ_in_case_alone(schema: pa.Schema) -> bool:

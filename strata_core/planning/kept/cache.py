@@ -2,7 +2,8 @@
 
 A cache lies in the user's cache folder, never in the project: its entries are pickles, and a folder that came
 with a clone is not trusted to hold them. Entries are written whole or not at all; one that cannot be read is a
-miss. The program's own files are part of every key, so that a new version starts afresh.
+miss. The program's own files, and the releases of the libraries that it asks, are part of every key, so
+that a new version starts afresh.
 """
 
 from __future__ import annotations
