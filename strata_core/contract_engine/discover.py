@@ -3,7 +3,7 @@
 Canonical contracts lie below `[project] contracts`, fragments in the folders of `[contract_engine] scan`, generated
 metadata where `[contract_engine] generated` and `[dbt] manifest` say, with dbt's results beside its manifest. A file is
 in the inventory once, with the digest of its content, by which later steps know that it did not change.
-Codes: E073, E100, E109, W112.
+Codes: E073, E100, E109, W112, W113.
 """
 
 from __future__ import annotations
@@ -132,11 +132,28 @@ def of_dbt(config: ProjectConfig) -> list[str]:
     return [manifest, *(posixpath.join(posixpath.dirname(manifest), n) for n in STATE_NAMES)] if manifest else []
 
 
+def _folders(
+    entries: tuple[str, ...], default: tuple[str, ...], key: str, tree: Tree, root: Path, report: Report
+) -> list[str]:
+    """The folders inside the project that `key` of the configuration names. W113 for one that is none: nobody should
+    believe that what it was meant to name was looked at. The default is nobody's word."""
+    inside = _inside(entries, key, root, report)
+    for entry in inside if entries != default else ():
+        if not tree.is_folder(entry):
+            what = "is a file, and folders are named here" if tree.exists(entry) else "is not there"
+            message = f"`{entry}` {what}: nothing of it is read"
+            fix = "name a folder of the project, or take it out of the list"
+            span = config_fault(root, key, message, fix).span
+            report(Diagnostic("W113", message, span, Severity.WARNING, fix=fix, field_path=key))
+    return inside
+
+
 def _candidates(tree: Tree, config: ProjectConfig, root: Path, report: Report) -> Iterator[tuple[str, InputKind]]:
-    for entry in _inside(config.contracts, "project.contracts", root, report):
+    default, engine = ProjectConfig(), config.contract_engine
+    for entry in _folders(config.contracts, default.contracts, "project.contracts", tree, root, report):
         for path in tree.below(entry, report):
             name = posixpath.basename(path)
-            if path.startswith(f"{config.contract_engine.promotions.rstrip('/')}/"):
+            if path.startswith(f"{engine.promotions.rstrip('/')}/"):
                 continue
             if name == CONTRACT_FILE:
                 yield path, InputKind.CONTRACT
@@ -146,7 +163,7 @@ def _candidates(tree: Tree, config: ProjectConfig, root: Path, report: Report) -
                 message = f"a canonical contract is called `{CONTRACT_FILE}`: this file is not read"
                 fix = f"call it `{CONTRACT_FILE}`"
                 report(Diagnostic("E115", message, Span(path, 1, 1, 1, 1), Severity.WARNING, fix=fix))
-    generated = _inside(config.contract_engine.generated, "contract_engine.generated", root, report)
+    generated = _inside(engine.generated, "contract_engine.generated", root, report)
     generated += [p for p in of_dbt(config) if tree.exists(p) and p not in generated]
     for entry in generated:
         if not tree.exists(entry):
@@ -162,7 +179,8 @@ def _candidates(tree: Tree, config: ProjectConfig, root: Path, report: Report) -
             report(config_fault(root, "contract_engine.generated", message, f"known are files that end in {known}"))
             continue
         yield entry, kind
-    for entry in _inside((*config.contract_engine.scan, *config.models), "contract_engine.scan", root, report):
+    scanned = _folders(engine.scan, default.contract_engine.scan, "contract_engine.scan", tree, root, report)
+    for entry in dict.fromkeys((*scanned, *_inside(config.models, "project.models", root, report))):
         listed = tree.below(entry, report) if not entry.endswith(".strata") else iter((entry,))
         for path in listed:
             kind = next((kind for ending, kind in BY_SUFFIX if path.endswith(ending)), None)

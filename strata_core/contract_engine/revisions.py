@@ -47,8 +47,13 @@ class RevisionTree:
         return iter(found)
 
     def exists(self, path: str) -> bool:
-        """Whether there is such a file."""
-        return self.prefix + path in self.tree.files
+        """Whether there is a file or folder at `path`."""
+        return self.prefix + path in self.tree.files or self.is_folder(path)
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a folder at `path`: in a commit, one with files."""
+        start = self.prefix if path == "." else f"{self.prefix}{path.rstrip('/')}/"
+        return any(file.startswith(start) for file in self.tree.files)
 
     def digest(self, path: str) -> str:
         """What Git calls its content."""

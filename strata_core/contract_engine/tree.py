@@ -35,6 +35,10 @@ class Tree(Protocol):
         """Whether there is a file or folder at `path`."""
         ...
 
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a folder at `path`."""
+        ...
+
     def read(self, path: str) -> bytes:
         """The content of a file; raises `OSError`."""
         ...
@@ -62,6 +66,10 @@ class FolderTree:
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at `path`."""
         return (self.root / path).exists()
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a folder at `path`."""
+        return (self.root / path).is_dir()
 
     def read(self, path: str) -> bytes:
         """The content of a file."""

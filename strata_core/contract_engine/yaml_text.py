@@ -219,12 +219,18 @@ _HINTS = (
     ("could not find expected ':'", "", "a field is written `name: value`, with a space behind the colon"),
     ("found undefined alias", "", "write `&name` at the value that `*name` stands for, before it"),
     ("unexpected end of stream", "", "close the quote"),
+    (
+        "expected <document start>",
+        "",
+        "the `...` before it ends the document: remove it, or what follows",
+    ),
     ("exceeded max", "", "nest less deep"),
-    ("expected a single document", "", "one file holds one contract: split it at the `---`"),
 )
 
 
 def _malformed(file: str, text: str, error: yaml.MarkedYAMLError) -> Diagnostic:
+    if "expected a single document" in (error.context or ""):
+        return _second(file, text, error)
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     lines = text.split("\n")
@@ -250,3 +256,18 @@ def _malformed(file: str, text: str, error: yaml.MarkedYAMLError) -> Diagnostic:
         fix=fix,
         related=related,
     )
+
+
+def _second(file: str, text: str, error: yaml.MarkedYAMLError) -> Diagnostic:
+    """A file with a second document, at the `---` that begins it."""
+    first, begun = error.context_mark, error.problem_mark
+    line = begun.line + 1 if begun else 1
+    shown = text.split("\n")[line - 1]
+    message = "a second YAML document begins here: a file holds one, and nothing of this file is read"
+    fix = "move what follows the `---` into a file of its own; where both belong together, remove the `---`"
+    related: tuple[Related, ...] = ()
+    if first is not None:
+        at = Span(file, first.line + 1, first.column + 1, first.line + 1, first.column + 2)
+        related = (Related(at, "the first one begins here"),)
+    span = Span(file, line, 1, line, 1 + max(1, len(shown.rstrip())))
+    return Diagnostic("E101", message, span, fix=fix, related=related)

@@ -10,7 +10,7 @@ import pytest
 from strata_core.contract_engine.yaml_text import MOST_BYTES, read_yaml
 from strata_core.diagnostics import Diagnostic
 
-from .projects import ORDERS, PLACE, checked, told, write
+from .projects import ORDERS, PLACE, checked, line, told, write
 
 GOOD = {"contracts/shop/returns/contract.yaml": ORDERS.replace("shop.orders", "shop.returns")}
 
@@ -67,6 +67,10 @@ WRONG = [
     ("a list as the whole file", "- a\n- b\n", "E105", 1, 1),
     ("an empty file", "", "E106", 1, 1),
     ("no UTF-8", "name: caf\xe9\n".encode("latin-1"), "E100", 1, 10),
+    ("a second document", ORDERS + "---\nid: shop.carts\n", "E101", 16, 1),
+    ("a second document that is empty", ORDERS + "--- # end\n", "E101", 16, 1),
+    ("a first document that is empty", "---\n---\n" + ORDERS, "E101", 2, 1),
+    ("what follows the end of the document", ORDERS + "...\npurpose: To know.\n", "E101", 17, 1),
     ("a control character", "name: a\x00b\n", "E101", 1, 8),
 ]
 
@@ -84,6 +88,15 @@ def test_what_is_wrong_is_told_at_its_place(
 
 def told_at(diagnostic: Diagnostic) -> tuple[str, str]:
     return diagnostic.code, str(diagnostic.span)
+
+
+def test_a_second_document_is_told_where_it_begins(tmp_path: Path) -> None:
+    (found,) = checked(tmp_path, {PLACE: ORDERS + "---\n" + ORDERS.replace("orders", "carts")}).diagnostics
+    assert found.message == "a second YAML document begins here: a file holds one, and nothing of this file is read"
+    assert found.fix == (
+        "move what follows the `---` into a file of its own; where both belong together, remove the `---`"
+    )
+    assert [(str(r.span), r.message) for r in found.related] == [(f"{PLACE}:1:1", "the first one begins here")]
 
 
 def test_the_fix_says_what_would_be_accepted() -> None:
@@ -140,6 +153,21 @@ def test_a_file_of_100_megabytes_is_not_read(tmp_path: Path) -> None:
         file.truncate(100 * 1024 * 1024)
     assert told(tmp_path, GOOD) == [f"E100 {PLACE}:1:1"]
     assert huge.stat().st_size > MOST_BYTES
+
+
+@pytest.mark.parametrize(
+    ("name", "what"), [("dump.sql", "a SQL file"), ("rows.py", "a Python file"), ("seeds.yml", "a YAML file")]
+)
+def test_a_file_that_is_too_large_to_be_looked_at_for_a_fragment_is_told(tmp_path: Path, name: str, what: str) -> None:
+    assert told(tmp_path / "a", {PLACE: ORDERS, f"models/{name}": b"#" * MOST_BYTES}) == []
+    (found,) = checked(tmp_path / "b", {PLACE: ORDERS, f"models/{name}": b"#" * (MOST_BYTES + 1)}).diagnostics
+    assert (line(found), found.blocks) == (f"E100 models/{name}:1:1", False)
+    assert found.message == (
+        f"the file has 4,194,305 bytes; of {what} that may bear a fragment at most 4,194,304 are read"
+    )
+    assert found.fix == (
+        "split it, or keep it out of the folders of `[contract_engine] scan`, with a `*.contract.yaml` for its table"
+    )
 
 
 def test_two_contracts_for_one_id(tmp_path: Path) -> None:
@@ -205,6 +233,23 @@ def test_a_manifest_of_an_unknown_version(tmp_path: Path, version: str) -> None:
 def test_paths_out_of_the_project(tmp_path: Path, entry: str) -> None:
     toml = f'[contract_engine]\nscan = ["{entry}"]\n'
     assert told(tmp_path, {PLACE: ORDERS}, toml) == ["E109 strata.toml:4:1 contract_engine.scan"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "what"),
+    [("modles", "is not there"), ("models/a.sql", "is a file, and folders are named here")],
+)
+@pytest.mark.parametrize("key", ["project.contracts", "contract_engine.scan"])
+def test_a_folder_of_the_configuration_that_is_none_is_told(tmp_path: Path, key: str, entry: str, what: str) -> None:
+    section, _, name = key.partition(".")
+    here = ["contracts"] if name == "contracts" else ["models"]
+    lists = f"{name} = {json.dumps([*here, entry])}\n"
+    toml = lists if section == "project" else f"[{section}]\n{lists}"
+    (found,) = checked(tmp_path, {PLACE: ORDERS, "models/a.sql": "select 1"}, toml).diagnostics
+    assert line(found) == f"W113 strata.toml:{3 if section == 'project' else 4}:1 {key}"
+    assert found.message == f"`{entry}` {what}: nothing of it is read"
+    assert found.fix == "name a folder of the project, or take it out of the list"
+    assert not found.blocks
 
 
 def test_symbolic_links_that_leave_or_circle(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...diagnostics import Diagnostic, Report, Span
+from ...diagnostics import Diagnostic, Report, Severity, Span
 from ..discover import Input
 from ..documents import Document
 from ..schemas import AUTHORED, FRAGMENT
@@ -43,11 +43,23 @@ def fragment_of(document: Document, beside: str | None, report: Report) -> Fragm
     return FragmentText(document, beside)
 
 
+def too_large(one: Input, what: str, fix: str, severity: Severity, report: Report) -> bool:
+    """Whether a file has more bytes than are read: E100."""
+    if one.size <= MOST_BYTES:
+        return False
+    message = f"the file has {one.size:,} bytes; of {what} at most {MOST_BYTES:,} are read"
+    report(Diagnostic("E100", message, Span(one.path, 1, 1, 1, 1), severity, fix=fix))
+    return True
+
+
+def too_large_beside(one: Input, what: str, report: Report) -> bool:
+    """As `too_large`, of a file that may bear a fragment and has another purpose: that keeps nothing from promotion."""
+    fix = "split it, or keep it out of the folders of `[contract_engine] scan`, with a `*.contract.yaml` for its table"
+    return too_large(one, f"{what} that may bear a fragment", fix, Severity.WARNING, report)
+
+
 def _document(one: Input, tree: Tree, report: Report, what: str) -> Document | None:
-    if one.size > MOST_BYTES:
-        message = f"the file has {one.size:,} bytes; of {what} at most {MOST_BYTES:,} are read"
-        fix = "split it; data has no place in a contract"
-        report(Diagnostic("E100", message, Span(one.path, 1, 1, 1, 1), fix=fix))
+    if too_large(one, what, "split it; data has no place in a contract", Severity.ERROR, report):
         return None
     found: list[Diagnostic] = []
 

@@ -12,8 +12,8 @@ import yaml
 from ...diagnostics import Report
 from ..discover import Input
 from ..tree import Tree
-from ..yaml_text import MOST_BYTES, composed, decoded, document_of
-from .contracts import fragment_of
+from ..yaml_text import composed, decoded, document_of
+from .contracts import fragment_of, too_large_beside
 from .parsed import FragmentText, ParsedFile
 
 _LISTS = ("models", "seeds", "snapshots")
@@ -22,7 +22,7 @@ _LISTS = ("models", "seeds", "snapshots")
 def parse_dbt_yaml(one: Input, tree: Tree, report: Report) -> ParsedFile:
     """The fragments in a YAML file of dbt. E100 to E107 where it holds any."""
     nothing = ParsedFile(one.path, one.kind, one.digest)
-    if one.size > MOST_BYTES:
+    if too_large_beside(one, "a YAML file", report):
         return nothing
     content = tree.read(one.path)
     if b"contract" not in content or b"meta" not in content:

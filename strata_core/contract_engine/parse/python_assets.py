@@ -16,8 +16,8 @@ from ...diagnostics import Diagnostic, Report, Severity, Span
 from ..discover import Input
 from ..documents import Document, Mark, Path
 from ..tree import Tree
-from ..yaml_text import MOST_BYTES, decoded
-from .contracts import fragment_of
+from ..yaml_text import decoded
+from .contracts import fragment_of, too_large_beside
 from .parsed import FragmentText, ParsedFile
 
 _CALLS = frozenset({"asset", "AssetSpec", "AssetOut", "observable_source_asset", "SourceAsset"})
@@ -26,7 +26,7 @@ _CALLS = frozenset({"asset", "AssetSpec", "AssetOut", "observable_source_asset",
 def parse_python(one: Input, tree: Tree, report: Report) -> ParsedFile:
     """The fragments of a Python file. E100 to E107 where it has any."""
     nothing = ParsedFile(one.path, one.kind, one.digest)
-    if one.size > MOST_BYTES:
+    if too_large_beside(one, "a Python file", report):
         return nothing
     content = tree.read(one.path)
     if b"contract" not in content or not any(name.encode() in content for name in _CALLS):

@@ -21,15 +21,15 @@ from ...diagnostics import Diagnostic, Report, Span
 from ...frozen import dataclass
 from ..discover import Input
 from ..tree import Tree
-from ..yaml_text import MOST_BYTES, decoded, read_yaml_text
-from .contracts import fragment_of
+from ..yaml_text import decoded, read_yaml_text
+from .contracts import fragment_of, too_large_beside
 from .parsed import FragmentText, GeneratedAsset, GeneratedColumn, ParsedFile
 
 
 def parse_sql(one: Input, tree: Tree, report: Report) -> ParsedFile:
     """The fragments at the head of a SQL file. E100 to E107 where it has any."""
     nothing = ParsedFile(one.path, one.kind, one.digest)
-    if one.size > MOST_BYTES:
+    if too_large_beside(one, "a SQL file", report):
         return nothing
     content = tree.read(one.path)
     if b"contract:" not in content:

@@ -101,7 +101,11 @@ class _ChangedTree:
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at `path`."""
-        return path in self.contents or self.tree.exists(path)
+        return path in self.contents or self.is_folder(path) or self.tree.exists(path)
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is a folder at `path`."""
+        return any(f.startswith(f"{path}/") for f in self.contents) or self.tree.is_folder(path)
 
     def read(self, path: str) -> bytes:
         """The content of a file."""
