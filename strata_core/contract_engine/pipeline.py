@@ -15,7 +15,7 @@ from ..diagnostics import Diagnostic, StrataError, in_order
 from ..frozen import dataclass, replace
 from ..planning.config import CONFIG_NAME, ProjectConfig, config_fault, find_project, read_config
 from ..planning.kept import cache
-from .discover import Inventory, discover, without_contract
+from .discover import InputKind, Inventory, discover, without_contract
 from .tree import FolderTree, Tree
 
 if TYPE_CHECKING:  # what an unchanged tree needs not
@@ -60,6 +60,12 @@ class Checked:
         """What blocks `candidates`: found in the files that they are made of, or in none."""
         files = frozenset(path for c in candidates for path in c.inputs)
         return tuple(d for d in self.diagnostics if d.blocks and (d.span is None or d.span.file in files))
+
+    def unread(self) -> tuple[Diagnostic, ...]:
+        """What keeps files that should be contracts from being any: nobody knows of which product they are."""
+        known = {c.file for c in self.collated.candidates}
+        files = {i.path for i in self.inventory.of_kind(InputKind.CONTRACT)} - known
+        return tuple(d for d in self.diagnostics if d.blocks and d.span is not None and d.span.file in files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +163,6 @@ def located(root: Path, diagnostic: Diagnostic) -> Diagnostic:
 
 def _compiled(setting: Setting, inventory: Inventory, found: list[Diagnostic]) -> tuple[GeneratedAsset, ...]:
     """Strata's models, where the project has any; what is wrong with them is told by `strata check`."""
-    from .discover import InputKind
-
     if not inventory.of_kind(InputKind.STRATA):
         return ()
     from ..planning.kept.outline import outline

@@ -76,7 +76,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "code", "line", "column"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
-def test_what_is_wrong_is_told_at_its_place(
+def test_seed2_what_is_wrong_is_told_at_its_place(
     tmp_path: Path, text: str | bytes, code: str, line: int, column: int
 ) -> None:
     found = checked(tmp_path, {PLACE: text, **GOOD})
@@ -202,7 +202,7 @@ FRAGMENTS = [
 
 
 @pytest.mark.parametrize(("text", "expected"), [f[1:] for f in FRAGMENTS], ids=[f[0] for f in FRAGMENTS])
-def test_fragments_without_one_target(tmp_path: Path, text: str, expected: str) -> None:
+def test_seed2_a_fragment_declares_its_target(tmp_path: Path, text: str, expected: str) -> None:
     assert told(tmp_path, {PLACE: ORDERS, **GOOD, "models/x.contract.yaml": text}) == [expected]
 
 

@@ -67,7 +67,7 @@ def test_seed2_discover_classifies_every_input_and_keeps_its_path(tmp_path: Path
     ]
 
 
-def test_what_git_ignores_is_not_discovered_unless_it_is_configured(tmp_path: Path) -> None:
+def test_seed2_what_git_ignores_is_not_discovered_unless_it_is_configured(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {
         ".gitignore": "build/\n*.tmp.sql\n/models/secret\n",
         "models/.gitignore": "!kept.tmp.sql\ndeep/*\n",

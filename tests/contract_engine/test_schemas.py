@@ -44,7 +44,7 @@ CONTRACT: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", [schemas.AUTHORED, schemas.FRAGMENT, schemas.RUNTIME_VIEW])
-def test_the_schema_files_are_those_of_the_models(name: str) -> None:
+def test_seed2_the_schema_files_are_those_of_the_models(name: str) -> None:
     found = (ROOT / "schemas" / name).read_text(encoding="utf-8")
     assert found == schemas.generated()[name], "run: python -m strata_core.contract_engine.schemas"
 

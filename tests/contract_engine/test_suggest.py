@@ -191,7 +191,7 @@ def test_a_column_without_description_is_offered_that_of_the_column_it_is_made_o
     assert one.edit.reason == "`key` has the values of `raw.id`, which is described so"
 
 
-def test_a_breaking_change_is_offered_a_draft_of_migration_notes(tmp_path: Path) -> None:
+def test_seed2_a_breaking_change_is_offered_a_draft_of_migration_notes(tmp_path: Path) -> None:
     live = (
         CONTRACT.replace("0.1.0", "1.0.0").replace("status: draft", "status: active").replace("strata_model", "table")
     )

@@ -169,7 +169,7 @@ def test_seed2_relationships_of_dbt_are_suggested_as_references(tmp_path: Path) 
     assert told(tmp_path, "shop.orders") == []
 
 
-def test_a_suggested_reference_is_a_test_that_runs(tmp_path: Path) -> None:
+def test_seed2_a_suggested_reference_is_a_test_that_runs(tmp_path: Path) -> None:
     sold(tmp_path, [1, 2, None] * 20)
     (test,) = (p.edit.value for p in proposed(tmp_path, "shop.orders", "test") if "_in_" in p.edit.value["id"])
     text = (tmp_path / PLACE).read_text()

@@ -16,10 +16,17 @@ from ...diagnostics.listing import listed
 
 def prepared(checked: Checked, products: Sequence[str], by: str | None = None, commit: str | None = None) -> Prepared:
     """What promoting `products` would publish. Raises `StrataError` E160 with all that keeps them from it."""
-    provenance = Provenance(
-        by or getpass.getuser(), commit or _commit(checked, products), version("strata-tables"), moment()
-    )
+    provenance = Provenance(by or _user(), commit or _commit(checked, products), version("strata-tables"), moment())
     return prepare(checked, products, observed(checked, provenance.now), provenance)
+
+
+def _user() -> str:
+    """Who is at work; E160 where this machine knows no name, as in a container whose user is a number."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        message = "nobody can tell later who promoted this: no user is known"
+        raise StrataError(Diagnostic("E160", message, fix="say who promotes with `--by NAME`")) from None
 
 
 def _commit(checked: Checked, products: Sequence[str]) -> str:

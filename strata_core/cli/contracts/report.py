@@ -20,10 +20,13 @@ _USAGE_CODES = ("E073", "E034")
 
 def answered_for(answer: Callable[[Setting], int], project: Path | None, format_: str) -> int:
     """What `answer` gives of the project that `--project` means; a `StrataError` is told, and decides the exit code."""
+    root = project or Path.cwd()
     try:
-        return piped(lambda: answer(open_setting(project)))
+        setting = open_setting(project)
+        root = setting.root
+        return piped(lambda: answer(setting))
     except StrataError as error:
-        tell(error.diagnostics, project or Path.cwd(), format_, err=True)
+        tell(error.diagnostics, root, format_, err=True)
         return exit_code(error.diagnostics)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...contract_engine.discover import CONTRACT_FILE, InputKind, Inventory, discover, without_contract
+from ...contract_engine.discover import CONTRACT_FILE, Inventory, discover, without_contract
 from ...contract_engine.pipeline import Setting, examine, open_setting
 from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.suggest import did_you_mean
@@ -66,15 +66,17 @@ def require_contract(setting: Setting, inventory: Inventory) -> None:
 def named(checked: Checked, products: Iterable[str]) -> list[Candidate]:
     """The candidates of products, all where none is named; raises E073 where there is none of a name."""
     known = checked.collated.by_id
-    require_known(products, known)
+    require_known(products, known, checked.unread())
     return [known[product] for product in products] or [*known.values()]
 
 
-def require_known(products: Iterable[str], known: Collection[str]) -> None:
-    """Raises E073 where one of `products` is not among those that are `known`."""
+def require_known(products: Iterable[str], known: Collection[str], unread: Iterable[Diagnostic] = ()) -> None:
+    """Raises E073 where one of `products` is not among those that are `known`, with what keeps files that are `unread`
+    from being contracts: it may be one of them."""
     for product in products:
         if product not in known:
-            raise StrataError(Diagnostic("E073", f"there is no product `{product}`", fix=_nearest(product, known)))
+            fault = Diagnostic("E073", f"there is no product `{product}`", fix=_nearest(product, known))
+            raise StrataError(*unread, fault)
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
@@ -87,9 +89,7 @@ def chosen(checked: Checked, contract: Path | None) -> tuple[list[Candidate], li
     root = checked.setting.root
     candidates = checked.collated.candidates
     if contract is None:
-        unread = {i.path for i in checked.inventory.of_kind(InputKind.CONTRACT)} - {c.file for c in candidates}
-        broken = (d for d in checked.diagnostics if d.blocks and d.span is not None and d.span.file in unread)
-        return [*candidates], [*checked.blocking(*candidates), *broken]
+        return [*candidates], [*checked.blocking(*candidates), *checked.unread()]
     found = [c for c in candidates if (root / c.file).resolve() == contract.resolve()]
     if not found:
         fix = _nearest(str(contract), [c.file for c in candidates])

@@ -51,7 +51,7 @@ def _obstacles(setting: Setting, contract: Path | None, outcome: Outcome) -> tup
 
     products = [p.id for p in outcome.products if contract is None or (setting.root / p.file) == contract.resolve()]
     try:
-        prepared(examine(setting), products)
+        prepared(examine(setting), products, by="whoever promotes")
     except StrataError as error:
         return error.diagnostics
     return ()

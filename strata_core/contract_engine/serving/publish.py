@@ -94,6 +94,7 @@ def prepare(checked: Checked, products: Sequence[str], seen: Observations, prove
     """
     chosen = _chosen(checked, products)
     problems = [d for c in chosen for d in _obstacles(checked, c)]
+    problems += _unread(checked) if not products else ()
     if problems:
         raise StrataError(*problems)
     expected = promotions.head(checked.setting.promotions)
@@ -167,9 +168,19 @@ def _chosen(checked: Checked, products: Sequence[str]) -> list[Candidate]:
     known = checked.collated.by_id
     for id_ in products:
         if id_ not in known:
-            fix = did_you_mean(id_, known, f"products are {', '.join(known)}")
-            raise StrataError(Diagnostic("E073", f"there is no product `{id_}`", fix=fix))
+            fix = did_you_mean(id_, known, "`contract-engine discover` lists contracts")
+            raise StrataError(*checked.unread(), Diagnostic("E073", f"there is no product `{id_}`", fix=fix))
     return [known[id_] for id_ in products] if products else list(known.values())
+
+
+def _unread(checked: Checked) -> Iterable[Diagnostic]:
+    """What keeps files from being contracts, where all products are meant: one of them may be of a file's."""
+    found = checked.unread()
+    yield from found
+    for file in sorted({d.span.file for d in found if d.span is not None}):
+        message = f"`{file}` cannot be promoted: it is no contract as it stands"
+        fix = "mend it, or name the products that are meant; nothing was published"
+        yield Diagnostic("E160", message, Span(file, 1, 1, 1, 1), fix=fix)
 
 
 def _obstacles(checked: Checked, candidate: Candidate) -> Iterable[Diagnostic]:
@@ -177,8 +188,12 @@ def _obstacles(checked: Checked, candidate: Candidate) -> Iterable[Diagnostic]:
     blocking = checked.blocking(candidate)
     if blocking or not candidate.sound:
         yield from blocking
-        message = f"`{candidate.id}` cannot be promoted: {len(blocking)} findings block it"
+        message = f"`{candidate.id}` cannot be promoted: {_counted(len(blocking))} it"
         yield Diagnostic("E160", message, Span(candidate.file, 1, 1, 1, 1), fix="mend them; nothing was published")
+
+
+def _counted(findings: int) -> str:
+    return "1 finding blocks" if findings == 1 else f"{findings} findings block"
 
 
 def _failed_tests(view: RuntimeView, candidate: Candidate) -> Iterable[Diagnostic]:
