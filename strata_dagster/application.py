@@ -26,7 +26,7 @@ from strata_core.contract_engine.approvals import approvals
 from strata_core.contract_engine.pin.blocking import blocking_tests
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.applying.apply import apply_plan
-from strata_core.planning.applying.blocking_tests import Find
+from strata_core.planning.applying.blocking_tests import NO_TESTS, BlockingTests, telling_of
 from strata_core.planning.applying.results import Event, Finished, Outcome, Published, Started
 from strata_core.planning.applying.run_events import Parent, announced
 from strata_core.planning.live.promotion import Promotion, plan_promotion, promote
@@ -125,7 +125,7 @@ class StrataApplication:
                 broken = workspace.compiled.errors
                 yield from (events.unknown(key, broken) for name, key in selection.pins.items() if name in names)
                 selection = without(selection, names)
-            work = self._work(workspace, selection)
+            work, tests = self._work(workspace, selection)
         except StrataError as error:
             yield from (events.unknown(key, error.diagnostics) for key in selection.pins.values())
             return self._stopped(error, project), NOT_APPLIED
@@ -134,7 +134,7 @@ class StrataApplication:
                 yield events.observation(key, workspace.sources[name])
         if lints := (work if isinstance(work, Plan) else work.plan).lints:
             self.context.log.warning(findings(lints, project))
-        failure, pinned = yield from self._carried_out(workspace, selection, work)
+        failure, pinned = yield from self._carried_out(workspace, selection, work, tests)
         if broken:
             self.context.log.error(findings(broken, project))
             told = f"does not compile: {', '.join(sorted(names))}"
@@ -148,28 +148,34 @@ class StrataApplication:
         workspace.store.sweep_staging()
         return workspace
 
-    def _work(self, workspace: Workspace, selection: Selection) -> Plan | Promotion:
-        """What is to be done: the plan of an apply, or a promotion, where the run's tags name an environment."""
+    def _work(self, workspace: Workspace, selection: Selection) -> tuple[Plan | Promotion, BlockingTests]:
+        """What is to be done: the plan of an apply, with the tests to ask, or a promotion, which has asked them, where
+        the run's tags name an environment."""
         models, compiled = selection.models, workspace.compiled
         partitions = asked_of(self.context, models.values())
         take_back = partitions is None and not compiled.errors and models.keys() == compiled.models.keys()
         asked = partial(approvals, workspace.project.root)
         source = self.context.run.tags.get(PROMOTE_FROM)
         if source is not None and models:
-            return plan_promotion(
+            promotion = plan_promotion(
                 workspace,
                 source,
                 models,
                 with_upstream=False,
                 take_back=take_back,
                 approvals=asked,
-                tests=self._tests(workspace.project),
+                tests=partial(blocking_tests, workspace.project, self.environment),
             )
-        return workspace.plan(
+            return promotion, NO_TESTS
+        plan = workspace.plan(
             models, with_upstream=False, take_back=take_back, force=self.force, approvals=asked, asked=partitions
         )
+        tests = blocking_tests(workspace.project, self.environment, {m.name for m in plan.stale})
+        return telling_of(plan, tests), tests
 
-    def _happening(self, workspace: Workspace, work: Plan | Promotion, log: RunLog) -> Iterator[Event]:
+    def _happening(
+        self, workspace: Workspace, work: Plan | Promotion, tests: BlockingTests, log: RunLog
+    ) -> Iterator[Event]:
         run = self.context.run
         message, tags = f"Dagster run {run.run_id}", {"dagster/run_id": run.run_id}
         if isinstance(work, Promotion):
@@ -183,21 +189,18 @@ class StrataApplication:
             message=message,
             tags=tags,
             progress=log.progress,
-            tests=self._tests(workspace.project),
+            tests=tests,
         )
 
-    def _tests(self, project: Project) -> Find:
-        return partial(blocking_tests, project, self.environment)
-
     def _carried_out(
-        self, workspace: Workspace, selection: Selection, work: Plan | Promotion
+        self, workspace: Workspace, selection: Selection, work: Plan | Promotion, tests: BlockingTests
     ) -> Generator[Told, None, tuple[Failure | None, AtThePin]]:
         plan, run = work.plan if isinstance(work, Promotion) else work, self.context.run
         log = RunLog(self.context.log, workspace.project, self.environment)
         telling = Telling(self.context, workspace, selection, plan)
         tag_run(self.context, workspace)
         parent = Parent(run.run_id, "dagster", run.job_name)
-        happening = self._happening(workspace, work, log)
+        happening = self._happening(workspace, work, tests, log)
         happened = announced(happening, workspace, plan, self.context.log.warning, parent)
         try:
             for event in happened:

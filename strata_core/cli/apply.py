@@ -54,6 +54,7 @@ def apply_command(
     from ..contract_engine.approvals import approvals
     from ..contract_engine.pin.blocking import blocking_tests
     from ..planning.applying.apply import apply_plan
+    from ..planning.applying.blocking_tests import telling_of
     from ..planning.applying.run_events import announced
     from ..planning.workspace import open_workspace
 
@@ -72,6 +73,8 @@ def apply_command(
         if plan.conflicts:
             tell(plan.conflicts, project.line_source, format_)
             return FINDINGS
+        tests = blocking_tests(project, environment, {m.name for m in plan.stale})
+        plan = telling_of(plan, tests)
         if plan.lints and format_ != "json":
             shown.say(rendered(plan.lints, project.line_source, err=True))
         publish = project.config.environment(environment).publish
@@ -81,7 +84,7 @@ def apply_command(
             workspace.engine(),
             publish=publish,
             progress=lambda _model, rows: shown.update(plural(rows, "row")),
-            tests=partial(blocking_tests, project, environment),
+            tests=tests,
         )
         events = announced(events, workspace, plan, shown.say)
         outcome = _told(events, project, shown, max((len(p.name) for p in plan.stale), default=0))

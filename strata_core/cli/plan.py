@@ -50,11 +50,13 @@ def plan_command(
     Of each it tells what an apply will take (an artifact that exists is reused), what changes for its readers, whom
     that reaches, and the blocking tests of product contracts that its rows have to hold. MODELS limits the plan to
     these and the stale models that they read. Without MODELS it is for what the pipelines of the environment name, or
-    for all. The exit code is 1 where it would break another project that shares the store, and 4 where a file that a
-    stale model reads is missing, or lacks what is declared of it.
+    for all. The exit code is 1 where it would break another project that shares the store, or where a contract is at
+    fault whose blocking tests would have to be asked, and 4 where a file that a stale model reads is missing, or lacks
+    what is declared of it.
     """
     from ..contract_engine.approvals import approvals
     from ..contract_engine.pin.blocking import blocking_tests
+    from ..planning.applying.blocking_tests import telling_of
     from ..planning.forecast import forecast
     from ..planning.inputs.moved_sources import moved_sources
     from ..planning.workspace import open_workspace
@@ -71,6 +73,7 @@ def plan_command(
         forecasts = forecast(workspace, plan) if plan.stale else {}
         moved = moved_sources(workspace, plan)
         tests = blocking_tests(project, environment, {m.name for m in plan.stale})
+        plan = telling_of(plan, tests)
     read = {name for planned in plan.stale for name in planned.inputs}
     missing = [d for name, problem in workspace.missing.items() if name in read for d in problem.diagnostics]
     missing += moved
@@ -79,11 +82,11 @@ def plan_command(
     else:
         for line in lines(plan, forecasts, tests):
             click.echo(line, color=colored())
-    if found := [*missing, *plan.conflicts, *plan.lints]:
+    if found := [*missing, *plan.conflicts, *tests.refused, *plan.lints]:
         tell(found, project.line_source)
     if missing:
         return exit_code(missing)
-    return FINDINGS if plan.conflicts else CLEAN
+    return FINDINGS if plan.conflicts or tests.refused else CLEAN
 
 
 def as_json(plan: Plan, forecasts: Mapping[str, Forecast], tests: BlockingTests) -> dict[str, object]:

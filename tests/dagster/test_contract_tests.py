@@ -2,9 +2,14 @@
 
 # Without postponed annotations: Dagster compares those of an op with types.
 
+from datetime import UTC, datetime
+
 import dagster as dg
 import pytest
 
+from strata_core.contract_engine.pipeline import examine, open_setting
+from strata_core.contract_engine.serving.observe import Observations
+from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish
 from strata_dagster import StrataResource, strata_assets
 from strata_dagster.contracts.covering import Landscape
 from strata_dagster.contracts.observing import seen_in_dagster
@@ -167,6 +172,32 @@ def test_a_freshness_of_runs_is_the_policy_of_the_asset(covered) -> None:
     spec = covered.assets()[0].specs_by_key[dg.AssetKey("paid")]
     assert spec.freshness_policy.fail_window.to_timedelta().total_seconds() == 86_400
     assert covered.assets()[0].specs_by_key[dg.AssetKey("rate")].freshness_policy is None
+
+
+def test_seed0_s5c_a_contract_that_cannot_be_read_is_told_in_the_runs_log_and_what_was_promoted_refuses(
+    covered,
+) -> None:
+    def log() -> str:
+        runs = covered.instance.get_runs()
+        return "\n".join(e.user_message for e in covered.instance.all_logs(runs[0].run_id))
+
+    contract = CONTRACT.replace("0.1.0", "1.0.0").replace("draft", "active").replace("restricted", "pii")
+    setting = open_setting(covered.root)
+    covered.write("contracts/shop/paid/contract.yaml", contract[:60])
+    assert covered.run().success
+    assert "warning[E143]: `contracts/shop/paid/contract.yaml` is part of no contract" in log()
+    covered.write("contracts/shop/paid/contract.yaml", contract)
+    by = Provenance("ana", "c0ffee", "0.1.0", datetime(2026, 11, 30, tzinfo=UTC))
+    publish(prepare(examine(setting), (), Observations(), by), TARGETS, covered.root / "out")
+    covered.write("contracts/shop/paid/contract.yaml", contract[:60])
+    covered.write("data/orders.csv", "order_id,country,amount,email\n-1,ES,1.00,\n")
+    run = covered.run()
+    assert not run.success
+    assert (
+        "E144 the blocking test `positive` of `shop.paid` was promoted, and its contract cannot be read" in run.failure
+    )
+    assert told(run)["write_pin"] == (False, "ERROR")
+    assert len(covered.live("paid")) == 3
 
 
 def test_no_event_of_a_run_shows_a_value_of_a_classified_column(covered) -> None:

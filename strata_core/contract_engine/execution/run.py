@@ -103,6 +103,10 @@ def _of_product(
         try:
             read = _read(contract, test)
             named = {name: found for name, key in read.items() if (found := place(*key)) is not None}
+            if lost := sorted({product for name, (product, _) in read.items() if name not in named}):
+                why = f"the contract of {', '.join(f'`{product}`' for product in lost)} does not pass validation"
+                yield SeenTest(contract.id, test.id, "error", at, message=f"{why}: where its rows are is not known")
+                continue
             inputs = {
                 name: rows[read[name]] if read[name] in rows else asset_rows(one.asset, one.promised, tables)
                 for name, one in named.items()

@@ -11,7 +11,8 @@ from ...planning.project import Project
 
 def blocking_tests(project: Project, environment: str, models: Set[str]) -> BlockingTests:
     """The blocking tests of products that may refuse candidates of `models` (`pin_tests`)."""
-    if not models or not has_contract_folders(project.root, project.config):
+    promoted = project.root / project.config.contract_engine.promotions
+    if not models or not (has_contract_folders(project.root, project.config) or promoted.is_dir()):
         return NO_TESTS
     from .pin_tests import pin_tests
 

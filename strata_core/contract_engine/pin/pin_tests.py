@@ -3,9 +3,9 @@
 Those are SQL and expectations of severity `blocking`, of each product that has the model among the assets that the test
 reads. A test of dbt's is about tables of dbt's, and of other severities a failure keeps nothing back: their results are
 recorded of what is live. A contract that does not pass validation refuses the models that its blocking tests read, as
-it refuses rows of a guarded table: what cannot be asked is not known to hold.
+it refuses rows of a guarded table: what cannot be asked is not known to hold (`unusable`).
 
-Where no contract has a blocking test of what is stale, nothing is read but what `covered` keeps.
+Where no contract has a blocking test of what is stale, nothing is read but what is kept of the whole project.
 """
 
 from __future__ import annotations
@@ -15,49 +15,78 @@ from functools import partial
 from pathlib import Path
 
 from ...diagnostics import Diagnostic, Severity, Span
-from ...diagnostics.listing import listed
+from ...frozen import dataclass, replace
 from ...planning.applying.blocking_tests import NO_TESTS, BlockingTest, BlockingTests
 from ...planning.applying.results import AskedTest
 from ...planning.config import ProjectConfig
 from ...planning.inputs.reachable import ReachableTables
+from ...planning.kept import cache
 from ...store.artifacts import Artifact
 from ...store.environments import EnvironmentVersion
 from ..authored import DbtTest
 from ..collation.candidate import Candidate
-from ..pipeline import Checked, examine, open_setting
+from ..discover import discover
+from ..pipeline import Checked, Setting, examine, open_setting, outcome_key
 from ..serving.observe import SeenTest
 from ..serving.observed import moment
-from .covering import Covered, covered
+from .unusable import Refused, not_known, refused, unread_files
 
-MOST_FAULTS = 3
-"""Findings of a contract that a message names."""
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """What the contracts of a project ask of rows before these go live. `tables` are the names of the assets of each
+    product whose blocking tests can be asked, `refused` the tests that cannot, `unread` tells of files (E143)."""
+
+    tables: Mapping[str, frozenset[str]]
+    refused: tuple[Refused, ...]
+    unread: tuple[Diagnostic, ...]
 
 
 def pin_tests(root: Path, environment: str, models: Set[str]) -> BlockingTests:
     """The blocking tests that read any of `models`. Raises `StrataError` E073."""
     setting = open_setting(root)
-    products = {c.product for c in _asking(covered(setting)) if not models.isdisjoint(c.names)}
-    if not products:
-        return NO_TESTS
-    checked = examine(setting)
-    found = {c.id: c for c in checked.collated.candidates if c.sound and c.id in products}
-    tests = (one for c in found.values() for one in _of_product(c, checked))
-    return BlockingTests(
-        tuple(t for t in tests if not models.isdisjoint(t.models)), partial(_ask, checked, found, environment)
-    )
+    pinned, checked = _pinned(setting)
+    products = {product for product, names in pinned.tables.items() if not models.isdisjoint(names)}
+    refused = [r for r in pinned.refused if not models.isdisjoint(r.models)]
+    if not products and not refused:
+        return replace(NO_TESTS, unread=pinned.unread) if pinned.unread else NO_TESTS
+    found: dict[str, Candidate] = {}
+    if products:
+        checked = checked or examine(setting)
+        found = {product: checked.collated.by_id[product] for product in products}
+    tests = (one for c in found.values() if checked is not None for one in _of_product(c, checked))
+    asked = tuple(t for t in tests if not models.isdisjoint(t.models))
+    # Each model by itself: what cannot be asked needs no other table to be there.
+    closed = tuple(BlockingTest(r.product, r.test, frozenset({m}), frozenset({m})) for r in refused for m in r.models)
+    findings = {(r.product, r.test): r.finding for r in refused}
+    ask = partial(_ask, checked, found, findings, environment)
+    return BlockingTests((*asked, *closed), ask, pinned.unread, tuple(findings.values()))
 
 
-def _asking(known: tuple[Covered, ...]) -> Iterator[Covered]:
-    """The assets of products that have blocking tests: a query may read others than the one that it is listed with."""
-    asking = {test.product for c in known for test in c.tests if test.severity == "blocking" and test.kind != "dbt"}
-    return (c for c in known if c.product in asking)
+def _pinned(setting: Setting) -> tuple[Pinned, Checked | None]:
+    """What is kept of an unchanged project; with the whole check, where that had to be made."""
+    inventory = discover(setting.tree, setting.config, setting.root)
+    key = outcome_key(setting, inventory, "pinned")
+    kept = cache.load(key)
+    if isinstance(kept, Pinned):
+        return kept, None
+    checked = examine(setting, inventory)
+    passing = [c for c in checked.collated.candidates if checked.validated.passed(c)]
+    tables = {c.id: frozenset(n for a in c.contract.assets for n in a.names) for c in passing if _asks(c)}
+    unread = unread_files(checked)
+    pinned = Pinned(tables, tuple(refused(checked, unread)), not_known(unread))
+    cache.save(key, pinned)
+    return pinned, checked
+
+
+def _asks(candidate: Candidate) -> bool:
+    return any(t.severity == "blocking" and not isinstance(t, DbtTest) for t in candidate.contract.tests)
 
 
 def _of_product(candidate: Candidate, checked: Checked) -> Iterator[BlockingTest]:
     from ..execution.run import model_of, tables_read
 
     found = {c.id: c for c in checked.collated.candidates if c.sound}
-    sound = checked.validated.passed(candidate)
 
     def models(tables: Iterable[tuple[str, str]]) -> frozenset[str]:
         assets = (
@@ -68,28 +97,26 @@ def _of_product(candidate: Candidate, checked: Checked) -> Iterator[BlockingTest
     for test in candidate.contract.tests:
         if isinstance(test, DbtTest) or test.severity != "blocking":
             continue
-        # What a query reads is known where it is one. Of a contract that is at fault, any of its assets may be meant.
-        ids = [test.asset] if test.asset is not None else [a.id for a in candidate.contract.assets]
-        read = tables_read(candidate.contract, test) if sound else frozenset((candidate.id, id_) for id_ in ids)
+        read = tables_read(candidate.contract, test)
         if own := models(table for table in read if table[0] == candidate.id):
             yield BlockingTest(candidate.id, test.id, own, models(read))
 
 
 def _ask(
-    checked: Checked,
+    checked: Checked | None,
     products: Mapping[str, Candidate],
+    refused: Mapping[tuple[str, str], Diagnostic],
     environment: str,
     test: BlockingTest,
     candidates: Mapping[str, Artifact],
     live: EnvironmentVersion,
 ) -> AskedTest:
-    candidate = products[test.product]
-    if not checked.validated.passed(candidate):
-        fault = _unusable(candidate, test.id, checked)
+    if fault := refused.get((test.product, test.id)):
         return AskedTest(test.product, test.id, "error", None, None, "its contract is at fault", fault, test.reads)
+    assert checked is not None, "what is asked was found in a check"
     from ..execution.run import run_tests
 
-    setting = checked.setting
+    candidate, setting = products[test.product], checked.setting
     tables = ReachableTables(setting.root, setting.config, environment, candidates=candidates, live=live)
     (seen,) = run_tests(checked, tables, moment(), only={(test.product, test.id)}).tests
     finding: Diagnostic | None = None
@@ -123,10 +150,3 @@ def _not_asked(seen: SeenTest, candidate: Candidate, config: ProjectConfig) -> D
     fix = "bring its tables into reach; `[contract_engine] unsupported_executors` says whether this blocks"
     severity = Severity.ERROR if blocks else Severity.WARNING
     return Diagnostic("E143", message, place_of(candidate, seen.test), severity, fix=fix)
-
-
-def _unusable(candidate: Candidate, test: str, checked: Checked) -> Diagnostic:
-    faults = [f"{d.code} {d.message} ({d.span})" for d in checked.blocking(candidate)]
-    message = f"the blocking test `{test}` of `{candidate.id}` cannot be asked: its contract does not pass validation"
-    fix = "repair the contract; `contract-engine validate` says what is wrong"
-    return Diagnostic("E144", message, place_of(candidate, test), fix=fix, notes=(listed(faults, MOST_FAULTS),))

@@ -26,7 +26,7 @@ from ..plan import Plan, PlannedModel
 from ..provenance import Data, KeptDeclaration, data_of, kept_declarations, sound_artifact
 from ..workspace import Workspace
 from .attempt import attempt
-from .blocking_tests import Find, judged, no_tests
+from .blocking_tests import NO_TESTS, BlockingTests, judged
 from .compute import Input, Run
 from .rebasing import publish_rebased
 from .results import Event, Finished, ModelResult, Outcome, Published, Started, Status
@@ -43,14 +43,14 @@ def apply_plan(
     message: str = "",
     tags: Mapping[str, str] | None = None,
     progress: Progress = lambda _model, _rows: None,
-    tests: Find = no_tests,
+    tests: BlockingTests = NO_TESTS,
 ) -> Iterator[Event]:
     """Carry out `plan`, telling what happens; the last event is the `Outcome`.
 
     `publish` is "together" (all stale models in one version, or none if one is violated or fails) or "each" (a
     version per model, so that independent branches publish, and of a model with partitions of time those that are
-    sound). `progress` is told the rows written so far. `tests` finds the blocking tests of product contracts, which
-    are part of the pin.
+    sound). `progress` is told the rows written so far. `tests` are the blocking tests of product contracts that may
+    refuse what is stale, which are part of the pin.
     Raises `StrataError` with the plan's conflicts, E093 where another apply published something else first, E092 where
     the store refuses.
     """
@@ -59,8 +59,8 @@ def apply_plan(
     environment = workspace.store.environment(plan.environment)
     kept, hidden = _kept(workspace, plan), hidden_columns(workspace.compiled)
     waiting = {p.name for p in plan.stale}
-    asked, each = tests(waiting), publish == "each"
-    run = Run(workspace, engine, datetime.now(UTC), hidden, kept, progress, each, asked)
+    each = publish == "each"
+    run = Run(workspace, engine, datetime.now(UTC), hidden, kept, progress, each, tests)
     results: dict[str, ModelResult] = {}
     candidates: dict[str, Artifact] = {}
     version, published = plan.base, frozenset[str]()
@@ -81,7 +81,7 @@ def apply_plan(
         else:
             result = attempt(run, planned, partial(_input, workspace, planned, results, plan.base))
         waiting.discard(planned.name)
-        result = judged(asked, result, candidates, version, frozenset() if each else waiting)
+        result = judged(tests, result, candidates, version, frozenset() if each else waiting)
         if result.artifact is not None and not each:
             candidates[planned.name] = result.artifact
         results[planned.name] = result

@@ -14,6 +14,7 @@ from ...diagnostics import Diagnostic, Severity
 from ...frozen import dataclass, replace
 from ...store.artifacts import Artifact
 from ...store.environments import EnvironmentVersion
+from ..plan import Plan
 from .results import AskedTest, ModelResult, PieceResult, Status
 
 
@@ -38,10 +39,15 @@ def _unasked(test: BlockingTest, candidates: Mapping[str, Artifact], live: Envir
 @dataclass(frozen=True, slots=True)
 class BlockingTests:
     """The blocking tests that read some models. `ask` gives the verdict of one: `candidates` stand in for the tables
-    that they would replace in the environment's version."""
+    that they would replace in the environment's version.
+
+    `unread` tells of files whose tests nobody knows (E143, warnings); `refused` of the tests that cannot be asked,
+    whatever the rows are (E144)."""
 
     tests: tuple[BlockingTest, ...] = ()
     ask: Ask = _unasked
+    unread: tuple[Diagnostic, ...] = ()
+    refused: tuple[Diagnostic, ...] = ()
 
     def of(self, model: str) -> tuple[BlockingTest, ...]:
         """Those that may refuse a candidate of `model`."""
@@ -56,6 +62,11 @@ Find = Callable[[Set[str]], BlockingTests]
 def no_tests(_models: Set[str]) -> BlockingTests:
     """Those of a project without contracts."""
     return NO_TESTS
+
+
+def telling_of(plan: Plan, tests: BlockingTests) -> Plan:
+    """`plan` with what is told of files whose tests nobody knows, as of its lints."""
+    return replace(plan, lints=(*plan.lints, *tests.unread)) if tests.unread else plan
 
 
 def judged(
@@ -97,10 +108,14 @@ def _refused(pieces: Mapping[str, PieceResult]) -> Iterable[tuple[str, PieceResu
 
 def blocked(
     tests: BlockingTests, candidates: Mapping[str, Artifact], live: EnvironmentVersion
-) -> tuple[Diagnostic, ...]:
-    """What keeps `candidates`, all at once, from going live."""
-    verdicts = (tests.ask(t, candidates, live) for t in tests.tests if _there(t, candidates, live))
-    return tuple(v.finding for v in verdicts if v.finding is not None and v.finding.severity is Severity.ERROR)
+) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
+    """What keeps `candidates`, all at once, from going live; and what could not be asked (E143, warnings)."""
+    verdicts = [tests.ask(t, candidates, live) for t in tests.tests if _there(t, candidates, live)]
+    findings = tuple(dict.fromkeys(v.finding for v in verdicts if v.finding is not None))
+    return (
+        tuple(d for d in findings if d.severity is Severity.ERROR),
+        tuple(d for d in findings if d.severity is not Severity.ERROR),
+    )
 
 
 def _there(test: BlockingTest, candidates: Mapping[str, Artifact], live: EnvironmentVersion) -> bool:

@@ -68,7 +68,8 @@ def plan_promotion(
     taken back, as by an apply; a selection does so with `take_back`; E035 where `source` still has it. `with_upstream`
     adds what the selected models read, guarded tables too. The
     `conflicts` of the plan say why it may not be carried out: E035, E085 and E094 of what would be promoted, E144 of
-    the blocking tests that `tests` finds, E030 to E032 of readers in other projects.
+    the blocking tests that `tests` finds, E030 to E032 of readers in other projects; those that could not be asked are
+    told with its lints (E143).
     Raises `StrataError` E027, E095 (of an environment without these models too), E035 for an
     environment into itself.
     """
@@ -103,14 +104,18 @@ def plan_promotion(
         *_unsound(workspace, source, changed),
         *_unlike(workspace, source, there, base, changed),
     )
+    unasked: tuple[Diagnostic, ...] = ()
     if not unfit:
         promoted = {table.name: table.artifact for table in tables if table.changed}
         promoted |= {name: workspace.store.artifact(name, there.models[name]) for name in changed}
-        unfit = blocked(tests(promoted.keys()), promoted, base)
+        held = tests(promoted.keys())
+        unfit, warned = blocked(held, promoted, base)
+        unasked = (*held.unread, *warned)
     conflicts = (*unfit, *breaks.diagnostics, *broken.diagnostics)
     approved = (*breaks.approved, *broken.approved)
     plan = Plan(target, base, planned, removed, conflicts, approved=approved, catalog=catalog)
-    return Promotion(source, there, workspace.linted(plan), tables)
+    plan = workspace.linted(plan)
+    return Promotion(source, there, replace(plan, lints=(*plan.lints, *unasked)), tables)
 
 
 def promote(
