@@ -14,7 +14,7 @@ from ..store.environments import EnvironmentVersion
 from ..store.instant import moment, spell
 from .exits import CLEAN
 from .options import environment_option, format_option, on_project
-from .report import plural
+from .report import plural, tell
 
 SHOWN_NAMES = 6
 
@@ -44,11 +44,17 @@ def history_command(project: Project, environment: str, format_: str, limit: int
 def rollback_command(project: Project, version: int, environment: str) -> int:
     """Make an earlier VERSION of an environment live again, as a new version.
 
-    The next `apply` finds the models stale again where their source text differs from what that version held.
+    The next `apply` finds the models stale again where their source text differs from what that version held. Blocking
+    tests of product contracts that do not hold of its rows are told, and refuse nothing: it was live before.
     """
-    made = published_environment(project, environment).rollback(version)
+    from ..contract_engine.pin.blocking import broken_tests
+
+    published = published_environment(project, environment)
+    before, made = published.head(), published.rollback(version)
     held = plural(len(made.models), "model")
     click.echo(f"{environment}: version {made.number} is live, with the {held} of version {version}")
+    if told := broken_tests(project, environment, before, made):
+        tell(told, project.line_source)
     return CLEAN
 
 

@@ -132,7 +132,9 @@ def test_seed2_blocking_tests_block_and_degrading_ones_are_recorded(root: Path) 
         ("positive", "failed", 1),
         ("many", "failed", 1),
     ]
-    assert codes(verdict) == ["E144"]
+    assert [(d.code, str(d.span)) for d in verdict.violations] == [
+        ("E144", "contracts/shop/orders/contract.yaml:19:16")
+    ]
     assert "email = ‹masked›" in verdict.violations[0].message
     assert not done.promoted
 

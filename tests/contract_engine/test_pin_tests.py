@@ -196,3 +196,22 @@ def test_plan_and_apply_tell_of_them(root: Path) -> None:
     told = json.loads(run(["apply", "--project", str(root), "--format", "json"]).stdout)["models"][0]
     assert (told["status"], told["tests"][0]["test"], told["tests"][0]["offenders"]) == ("violated", "positive", 1)
     assert told["diagnostics"][0]["place"] == f"{PLACE}:14:12"
+
+
+def test_a_rollback_is_refused_by_none_and_tells_of_those_that_do_not_hold(root: Path) -> None:
+    run = partial(CliRunner().invoke, strata, standalone_mode=False)
+    write(root, {PLACE: contract(), "data/orders.csv": NEGATIVE})
+    applied(root)
+    write(root, {PLACE: contract(*TESTS), "data/orders.csv": GOOD})
+    applied(root)
+    result = run(["rollback", "1", "--project", str(root)])
+    assert (result.return_value, result.stdout) == (0, "prod: version 3 is live, with the 3 models of version 1\n")
+    assert "warning[E144]: the blocking test `positive` of `shop.paid` does not hold" in result.stderr
+    assert f"--> {PLACE}:14:12" in result.stderr
+    assert "secret-" not in result.stderr
+    assert run(["rollback", "2", "--project", str(root)]).stderr == ""
+    assert run(["rollback", "2", "--project", str(root)]).stderr == "", "nothing is asked of what stays live"
+    write(root, {PLACE: "id: ["})
+    result = run(["rollback", "1", "--project", str(root)])
+    assert "version 6 is live" in result.stdout
+    assert "warning[E143]" in result.stderr

@@ -17,9 +17,9 @@ from types import MappingProxyType
 
 from ...contract.model import TableContract
 from ...contract.report import PinReport
-from ...diagnostics import Diagnostic, StrataError
+from ...diagnostics import Diagnostic, Span, StrataError
 from ...engines.protocol import Engine, TableInput
-from ...frozen import dataclass, replace
+from ...frozen import dataclass, field, replace
 from ...planning.catalog import Approved, read_catalog
 from ...planning.faults import relative
 from ...planning.guarded.guarded_partitions import composed, of_partition, pin_whole, rebased, rows_of_whole
@@ -52,7 +52,7 @@ from ..execution.run import asset_rows
 from ..pipeline import Checked, examine, open_setting
 from ..serving.observe import SeenTest
 from .covering import Covered, covered_by, named_cover, store_name
-from .pin_tests import FAILING, failure
+from .pin_tests import FAILING, failure, place_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """The contract of one table: `reference` names it, `name` is that of the table in the store. `asset`, `tests` and
-    `owner` belong to a product's contract; a Strata `contract` has none of them."""
+    """The contract of one table: `reference` names it, `name` is that of the table in the store. `asset`, `tests`, the
+    `places` where these are written, and `owner` belong to a product's contract; a Strata `contract` has none."""
 
     reference: str
     name: str
@@ -81,6 +81,7 @@ class Promise:
     asset: Asset | None = None
     tests: tuple[Test, ...] = ()
     owner: str | None = None
+    places: Mapping[str, Span] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +167,10 @@ def _promise(project: Project, checked: Checked, reference: str, name: str | Non
     asset = next(a for a in candidate.contract.assets if a.id == found.asset)
     about = {t.id for t in found.tests}
     tests = tuple(t for t in candidate.contract.tests if t.id in about)
-    owner = candidate.contract.owner.team
-    return Promise(found.reference, found.table, replace(table, name=found.reference), found, asset, tests, owner)
+    owner, places = candidate.contract.owner.team, {t.id: place_of(candidate, t.id) for t in tests}
+    return Promise(
+        found.reference, found.table, replace(table, name=found.reference), found, asset, tests, owner, places
+    )
 
 
 def rows_of(guard: Guard, promise: Promise, location: str | None = None) -> tuple[TableInput, str]:
@@ -298,7 +301,7 @@ def blocking_failures(promise: Promise, tests: Iterable[SeenTest]) -> tuple[Diag
     """E144 for each test of severity `blocking` that does not hold, or could not be asked to its end."""
     severities = {t.id: t.severity for t in promise.tests}
     found = (t for t in tests if severities.get(t.test) == "blocking" and t.outcome in FAILING)
-    return tuple(failure(test, promise.table.span) for test in found)
+    return tuple(failure(test, promise.places[test.test]) for test in found)
 
 
 @dataclass(frozen=True, slots=True)
