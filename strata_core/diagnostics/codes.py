@@ -113,6 +113,7 @@ CODES = MappingProxyType(
         "E121": "unknown layer",
         "E122": "reference leads nowhere",
         "E123": "products form a cycle",
+        "E124": "placeholder was left",
         # E13x compatibility (Seed 2, "Compatibility Rules")
         "E130": "version does not cover the changes",
         "E131": "breaking change lacks what it needs",

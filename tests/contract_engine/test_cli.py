@@ -278,7 +278,7 @@ assets:
         )
     )
     code, out, _ = run("validate", "--format", "json", "--contract", place)
-    assert {d["code"] for d in json.loads(out)} == {"E120"}
+    assert {d["code"] for d in json.loads(out)} == {"E120", "E124"}
     odd = STRATA.replace(
         "contract Country { country: string,", 'contract Country { country: string enum {ES, "on", "1e5", "0o7", "NO"},'
     )

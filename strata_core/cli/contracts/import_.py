@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from ...contract_engine.pipeline import Setting
+from ...contract_engine.pipeline import Setting, examine
 from ...diagnostics import Diagnostic, StrataError
 from ..exits import CLEAN, FINDINGS
 from .report import exit_code, tell
-from .shared import on_contracts
+from .shared import on_contracts, place_contract
 
 
 @click.command("import")
@@ -25,6 +25,7 @@ def import_command(setting: Setting, file: Path, standard: str, product: str | N
     It is written to its place below `contracts/`; a contract that is there already is left alone. What contracts have
     no field for is kept under `extensions.odcs`, for the way back, and is told.
     """
+    from ...contract_engine.draft import taken
     from ...contract_engine.odcs.read import contract_of
     from ...contract_engine.yaml_dump import yaml_text
     from ...contract_engine.yaml_text import read_yaml
@@ -37,17 +38,9 @@ def import_command(setting: Setting, file: Path, standard: str, product: str | N
     tell(found, setting.root, "text", err=True)
     if contract is None:
         return exit_code(found) or FINDINGS
-    root = setting.config.contracts[0] if setting.config.contracts else "contracts"
-    place = setting.root / root / contract.id.replace(".", "/") / "contract.yaml"
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with open(place, "x", encoding="utf-8") as target:
-            target.write(yaml_text(contract.plain(defaults=False)))
-    except FileExistsError:
-        fix = "name another product with `--product`, or remove it first"
-        raise StrataError(Diagnostic("E073", f"`{contract.id}` has a contract already: {place}", fix=fix)) from None
-    except OSError as error:
-        raise StrataError(Diagnostic("E073", f"`{place}` cannot be written: {error.strerror}")) from None
-    path = place.relative_to(setting.root).as_posix()
+    there = next((c for c in examine(setting).collated.candidates if c.id == contract.id), None)
+    if there is not None:
+        raise StrataError(taken(contract.id, there.file))
+    path = place_contract(setting, contract.id, yaml_text(contract.plain(defaults=False)))
     click.echo(f"imported {path}: now `contract-engine validate --contract {path}`")
     return CLEAN

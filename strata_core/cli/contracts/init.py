@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
-from ...contract_engine.pipeline import Setting, examine
+from ...contract_engine.discover import InputKind
+from ...contract_engine.pipeline import Checked, Setting, examine
 from ...diagnostics import Diagnostic, StrataError
+from ...diagnostics.listing import listed
+from ...diagnostics.render import printable
 from ..exits import CLEAN
-from .shared import on_contracts
+from ..progress import Progress
+from .shared import on_contracts, place_contract
+
+_TOOLS = (InputKind.DBT_MANIFEST, InputKind.DBT_CATALOG, InputKind.DLT_SCHEMA)
+_SHOWN = 6
 
 
 @click.command("init")
@@ -20,22 +29,36 @@ def init_command(setting: Setting, product: str, tables: tuple[str, ...], layer:
 
     It is written to its place below `contracts/`; a contract that is there already is left alone.
     """
-    from ...contract_engine.draft import draft
+    from ...contract_engine.draft import Around, draft
+    from ...contract_engine.validate.profiles import profiles
 
-    checked = examine(setting)
-    owners = {a.ref or a.id: c.id for c in checked.collated.candidates if c.sound for a in c.contract.assets}
-    text = draft(product, tables, checked.parsed, owners, layer)
-    root = setting.config.contracts[0] if setting.config.contracts else "contracts"
-    place = setting.root / root / product.replace(".", "/") / "contract.yaml"
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with open(place, "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        fix = "edit it; `contract-engine suggest` proposes what it lacks"
-        raise StrataError(Diagnostic("E073", f"`{product}` has a contract already: {place}", fix=fix)) from None
-    except OSError as error:
-        raise StrataError(Diagnostic("E073", f"`{place}` cannot be written: {error.strerror}")) from None
-    shown = place.relative_to(setting.root).as_posix()
+    with Progress("drafting a contract"):
+        checked = examine(setting)
+        layers = profiles(setting.config, lambda _: None)
+        around = Around(checked.parsed.generated, checked.collated.candidates, layers, tuple(_looked_at(checked)))
+        try:
+            drafted = draft(product, tables, around, layer)
+        except StrataError as error:
+            raise StrataError(*_unread(checked), *error.diagnostics) from None
+    shown = place_contract(setting, product, drafted.text)
+    for note in drafted.notes:
+        click.echo(printable(f"note: {note}"), err=True)
     click.echo(f"drafted {shown}: fill in what is TODO, then `contract-engine validate --contract {shown}`")
     return CLEAN
+
+
+def _unread(checked: Checked) -> list[Diagnostic]:
+    """What keeps the files of tools from saying what they know."""
+    files = {i.path for i in checked.inventory.of_kind(*_TOOLS)}
+    return [d for d in checked.diagnostics if d.blocks and d.span is not None and d.span.file in files]
+
+
+def _looked_at(checked: Checked) -> Iterator[str]:
+    """Where tools were listened to: mostly it is one that has not spoken yet that knows a table."""
+    found = [f"{i.path} ({i.kind.value})" for i in checked.inventory.of_kind(*_TOOLS, InputKind.STRATA)]
+    yield f"looked at: {listed(found, _SHOWN) or 'nothing, for there is no Strata model and no file of dbt or dlt'}"
+    manifest = checked.setting.config.dbt.manifest
+    if not checked.setting.tree.exists(manifest):
+        yield f"dbt's manifest `{manifest}` is not there: run `dbt parse`, or say in `[dbt] manifest` where it is"
+    if checked.inventory.of_kind(InputKind.STRATA):
+        yield "of Strata models that do not compile nothing is known: `strata check` tells"

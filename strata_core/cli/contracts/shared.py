@@ -97,6 +97,26 @@ def chosen(checked: Checked, contract: Path | None) -> tuple[list[Candidate], li
     return found, [*checked.blocking(*found)]
 
 
+def place_contract(setting: Setting, product: str, text: str) -> str:
+    """Write the first contract of `product` to its place below `contracts/`, which it gives. Raises `StrataError` E073
+    where there is one already, or none can be written."""
+    from ...contract_engine.draft import taken
+
+    folder = setting.config.contracts[0] if setting.config.contracts else "contracts"
+    place = setting.root / folder / product.replace(".", "/") / CONTRACT_FILE
+    shown = place.relative_to(setting.root).as_posix()
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with open(place, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise StrataError(taken(product, shown)) from None
+    except OSError as error:
+        fix = "give leave to write there, or name another folder in `[project] contracts`"
+        raise StrataError(Diagnostic("E073", f"`{shown}` cannot be written: {error.strerror}", fix=fix)) from None
+    return shown
+
+
 def write(path: Path, content: bytes) -> None:
     """The file as a whole, or as it was. Raises `StrataError` E073 where it cannot be written."""
     new = path.with_name(f".{path.name}.new")
@@ -105,4 +125,5 @@ def write(path: Path, content: bytes) -> None:
         new.write_bytes(content)
         new.replace(path)
     except OSError as error:
-        raise StrataError(Diagnostic("E073", f"`{path}` cannot be written: {error.strerror}")) from None
+        fix = "give leave to write there, or name another place with `--out`"
+        raise StrataError(Diagnostic("E073", f"`{path}` cannot be written: {error.strerror}", fix=fix)) from None

@@ -12,6 +12,7 @@ from typing import Any
 from ...diagnostics import Diagnostic, Report, Severity
 from ..authored import SEMVER, WORD, AuthoredContract
 from ..documents import Document, Path, finding
+from ..placeholders import ASKED
 from ..schemas import AUTHORED
 from ..shapes import valid
 from . import quality
@@ -22,7 +23,6 @@ from .types import strata
 from .write import odcs
 
 _VERSION = re.compile(r"v?3\.[012](\.[0-9]+)?")
-_NOBODY = "TODO"
 _STATUSES = ("proposed", "draft", "active", "deprecated", "retired")
 
 
@@ -40,8 +40,8 @@ def contract_of(document: Document, product: str | None, layer: str, report: Rep
         _explain(document, made, report)
         return None
     plain = AuthoredContract.of(made)
-    if plain.owner.team == _NOBODY:
-        message, fix = f"the document names no team: `owner.team` is `{_NOBODY}`", "name who answers for the product"
+    if plain.owner.team == ASKED:
+        message, fix = f"the document names no team: `owner.team` is `{ASKED}`", "name who answers for the product"
         report(finding("W170", message, document, ("team",), fix, severity=Severity.WARNING))
     version = "3.2" if str(data["apiVersion"]).lstrip("v").startswith("3.2") else "3.1"
     entries = [e for e in difference(data, odcs(plain, version)) if e["at"] not in (["apiVersion"], ["kind"])]
@@ -192,7 +192,7 @@ def _owner(data: Mapping[str, Any]) -> dict[str, Any]:
     people = [m for m in members(team.get("members") if isinstance(team, Mapping) else team) if m.get("username")]
     name = _text(team.get("name")) if isinstance(team, Mapping) else None
     owners = [str(m["username"]) for m in people if "owner" in str(m.get("role", "")).casefold()]
-    owner: dict[str, Any] = {"team": name or next(iter([*owners, *(str(m["username"]) for m in people)]), _NOBODY)}
+    owner: dict[str, Any] = {"team": name or next(iter([*owners, *(str(m["username"]) for m in people)]), ASKED)}
     if channel := next((c for s in members(data.get("support")) if (c := _text(s.get("channel")))), None):
         owner["contact"] = channel
     if approvers := [str(m["username"]) for m in people if m.get("role") == "approver"]:

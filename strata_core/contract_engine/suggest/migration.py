@@ -13,6 +13,7 @@ from ..compatibility.classify import next_version
 from ..compatibility.verdict import Compatibility
 from ..documents import Document, value_at
 from ..pipeline import Checked
+from ..placeholders import ASKED
 
 _SHOWN = 12
 
@@ -49,7 +50,7 @@ def _version(document: Document, candidate: Candidate, verdict: Compatibility, a
 
 def _notes(breaking: tuple[ProductChange, ...], against: str) -> str:
     lines = [f"- {c.where}: {c.rule.says}{_sides(c)}" for c in breaking]
-    return f"TODO: say what readers of {against} have to do.\n" + "\n".join(lines) + "\n"
+    return f"{ASKED}: say what readers of {against} have to do.\n" + "\n".join(lines) + "\n"
 
 
 def _sides(change: ProductChange) -> str:
@@ -63,4 +64,4 @@ def _impact(breaking: tuple[ProductChange, ...], against: str) -> str:
         f"- {c.where}: {f'read by {listed(c.consumers, _SHOWN)}' if c.consumers else 'nothing here reads it'}"
         for c in breaking
     ]
-    return f"TODO: say what this does to readers of {against}.\n" + "\n".join(lines) + "\n"
+    return f"{ASKED}: say what this does to readers of {against}.\n" + "\n".join(lines) + "\n"

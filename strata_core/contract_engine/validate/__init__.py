@@ -22,6 +22,7 @@ from ..kept import OwnFindings
 from ..levels import Levels
 from ..lowering import table_contracts
 from ..parse.parsed import Parsed
+from ..placeholders import check_placeholders
 from ..serving.promotions import Promotion, record_file
 from .agents import check_agents
 from .compatibility import check_compatibility
@@ -127,6 +128,7 @@ def _check_own(candidate: Candidate, rules: _Rules, tables: _Tables, report: Rep
     check_governance(candidate, rules.levels, report)
     check_agents(candidate, rules.levels, rules.today, report)
     check_compatibility(candidate, report)
+    check_placeholders(candidate, report)
 
 
 class _Tables(Mapping[str, Mapping[str, TableContract]]):
