@@ -26,13 +26,16 @@ KINDS = {
 }
 
 
-def completion(state: State, path: str, position: lsp.Position, *, snippets: bool) -> list[lsp.CompletionItem]:
-    """What can be written at a position, the likely first."""
+def completion(
+    state: State, path: str, position: lsp.Position, typed: str | None = None, *, snippets: bool
+) -> list[lsp.CompletionItem]:
+    """What can be written at a position, the likely first. `typed` is the character that made the editor ask: the quote
+    that ends a string offers nothing."""
     text = state.text(path)
     offset = text.program_offset(position)
     piece, start = state.piece(path, offset)
     cursor = cursor_at(piece, offset - start, path)
-    if cursor is None:
+    if cursor is None or (typed == '"' and not cursor.literal):
         return []
     # What is behind the cursor stays: a word that is there is not swallowed.
     range_ = text.range_of(start + cursor.start, offset)

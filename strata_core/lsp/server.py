@@ -177,7 +177,8 @@ def _questions(server: Server) -> None:
 
         found = await server.desk.state_of(params.text_document.uri)
         snippets = _has_snippets(server.client_capabilities)
-        return completion(*found, params.position, snippets=snippets) if found else []
+        typed = params.context.trigger_character if params.context else None
+        return completion(*found, params.position, typed, snippets=snippets) if found else []
 
     @server.feature(lsp.COMPLETION_ITEM_RESOLVE)
     async def resolve(item: lsp.CompletionItem) -> lsp.CompletionItem:

@@ -174,6 +174,22 @@ def test_completion_has_types_and_explains_itself(shop: Client) -> None:
     assert resolved["documentation"]["value"].startswith("```strata\nupper(text: string) -> string\n```")
 
 
+def test_a_quote_offers_what_a_string_holds_and_nothing_where_it_ends_one(shop: Client) -> None:
+    paid = uri(shop, "paid")
+    typed = {"triggerKind": 2, "triggerCharacter": '"'}
+
+    def labels(line: str) -> list[str]:
+        before = shop.texts[paid]
+        shop.change(paid, before.replace("  filter amount > 0", line))
+        place = {"textDocument": {"uri": paid}, "position": at(13, len(line))}
+        items = shop.request("textDocument/completion", {**place, "context": typed})
+        shop.change(paid, before)
+        return [one["label"] for one in items]
+
+    assert labels('  filter country == "') == ["ES", "MX"]
+    assert labels('  filter country == "ES"') == []
+
+
 def test_signature_help(shop: Client) -> None:
     paid = uri(shop, "paid")
     marked = '  select { order_id, country, p.email, total = cast(amount, ‸"decimal(12,2)") }'

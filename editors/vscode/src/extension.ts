@@ -1,5 +1,8 @@
 // The client: it starts `strata lsp` and hands its answers to the editor. All knowledge is the server's.
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
 import * as vscode from "vscode";
 import { LanguageClient, LanguageClientOptions, ServerOptions } from "vscode-languageclient/node";
 
@@ -33,7 +36,7 @@ async function start(): Promise<void> {
     return; // the setting names a program: it is not run for a folder that is not trusted
   }
   const settings = vscode.workspace.getConfiguration("strata");
-  const command = resolved(settings.get<string>("path", "strata"));
+  const command = program(settings.get<string>("path", ""));
   const args = settings.get<string[]>("arguments", ["lsp", "--stdio"]);
   const server: ServerOptions = { command, args };
   const options: LanguageClientOptions = {
@@ -58,7 +61,12 @@ async function start(): Promise<void> {
   }
 }
 
-function resolved(path: string): string {
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
-  return path.replaceAll("${workspaceFolder}", folder);
+// The program that `setting` names; without one that of the project's own environment, else the one on the PATH.
+function program(setting: string): string {
+  const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
+  if (setting !== "") {
+    return setting.replaceAll("${workspaceFolder}", folders[0] ?? "");
+  }
+  const own = process.platform === "win32" ? ["Scripts", "strata.exe"] : ["bin", "strata"];
+  return folders.map((folder) => join(folder, ".venv", ...own)).find((path) => existsSync(path)) ?? "strata";
 }
