@@ -82,8 +82,8 @@ def _guarded(
             shown.set(promise.name)
             verdicts.append(judge(guard, promise, table, place))
             shown.say(_line(verdicts[-1]))
-            if verdicts[-1].violations:
-                shown.say(rendered(verdicts[-1].violations, lines, err=True))
+            if told := (*verdicts[-1].lints, *verdicts[-1].violations):
+                shown.say(rendered(told, lines, err=True))
         done = promote(guard, verdicts, message=f"guard {', '.join(p.name for p in promises)}")
     if format_ == "json":
         click.echo(json.dumps(_as_json(verdicts, done, environment), indent=2, ensure_ascii=False))
@@ -128,6 +128,7 @@ def _as_json(verdicts: list[Verdict], done: Promotion, environment: str) -> dict
                 "left_out": list(v.left_out),
                 "pin": report_to_json(v.report) if v.report else None,
                 "tests": [{"test": t.test, "outcome": t.outcome, "offenders": t.offenders} for t in v.tests],
+                "lints": [{"code": d.code, "message": d.message} for d in v.lints],
                 "diagnostics": [{"code": d.code, "message": d.message, "fix": d.fix} for d in v.violations],
             }
             for v in verdicts

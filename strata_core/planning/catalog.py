@@ -9,14 +9,14 @@ tables that are no models of its own, and where each column comes from, so that 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from typing import Any
 
-from ..analysis.compiled import CompiledModel, CompiledProject
+from ..analysis.compiled import CompiledProject
 from ..contract.encoding import contract_from_json, contract_to_json
 from ..contract.model import TableContract
 from ..contract.published import published_contract
-from ..diagnostics import Diagnostic, Severity, StrataError
+from ..diagnostics import Diagnostic, Severity, Span, StrataError
 from ..frozen import dataclass, field, replace
 from ..lineage.encoding import table_from_json, table_to_json
 from ..lineage.tables import Table, TableId, TableKind, project_tables
@@ -178,20 +178,29 @@ def removed_tables(
     return tuple(sorted(t for t in gone if not _taken(t, project, catalog, version)))
 
 
+OF_MODEL = "name the model otherwise"
+OF_GUARDED = "give the asset of the contract another `ref` or `id`"
+"""What to do where two projects have one name for a table."""
+
+
 def taken_over(
-    project: str, models: Iterable[CompiledModel], catalog: Catalog, version: EnvironmentVersion
+    project: str,
+    tables: Mapping[str, Span | None],
+    catalog: Catalog,
+    version: EnvironmentVersion,
+    otherwise: str = OF_MODEL,
 ) -> Iterator[Diagnostic]:
-    """W017 for each of `models`, which `project` is about to publish, that is live as another project published it."""
-    for model in models:
-        publishers = _publishers(model.name, catalog, version)
+    """W017 for each of `tables`, which `project` is about to publish, that is live as another project published it:
+    by name, with the place where it is declared."""
+    for table, place in tables.items():
+        publishers = _publishers(table, catalog, version)
         for name in publishers if project not in publishers else ():
             yield Diagnostic(
                 "W017",
-                f"`{model.name}` is live as the project `{name}` published it, and would be this project's",
-                model.name_span,
+                f"`{table}` is live as the project `{name}` published it, and would be this project's",
+                place,
                 Severity.WARNING,
-                fix=f"name the model otherwise, or take `{model.name}` out of `{name}`: "
-                "else each takes it over in turn",
+                fix=f"{otherwise}, or take `{table}` out of `{name}`: else each takes it over in turn",
             )
 
 

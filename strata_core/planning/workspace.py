@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledProject
-from ..diagnostics import Severity, StrataError
+from ..diagnostics import Severity, Span, StrataError
 from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion
 from ..store.store import Store
-from .catalog import Approved, read_catalog, register, removed_tables, taken_over
+from .catalog import OF_GUARDED, Approved, read_catalog, register, removed_tables, taken_over
 from .consumers import Breaks, breaking_changes, judged, models_offered
 from .fingerprints import kept_fingerprints
 from .inputs.clocked_tables import unbounded_reads
@@ -98,14 +99,17 @@ class Workspace:
         """What is there beside `version` of the environment."""
         return Live(self.store, version, {name: source.digest for name, source in self.sources.items()})
 
-    def linted(self, plan: Plan) -> Plan:
-        """`plan` with the lints that only a plan can tell (W016, W017), as the project wants them."""
+    def linted(self, plan: Plan, guarded: Mapping[str, Span | None] = MappingProxyType({})) -> Plan:
+        """`plan` with the lints that only a plan can tell (W016, W017), as the project wants them; the tables `guarded`
+        are published with it."""
         read = {name for planned in plan.models for name in planned.inputs}
         clocked = {name: c for name, s in self.sources.items() if name in read and (c := s.clocked) is not None}
-        stale = [self.compiled.models[planned.name] for planned in plan.stale]
+        stale = {planned.name: self.compiled.models[planned.name].name_span for planned in plan.stale}
+        project = self.project.config.name
         found = (
             *unbounded_reads(self.compiled.sources, clocked),
-            *taken_over(self.project.config.name, stale, plan.catalog, plan.base),
+            *taken_over(project, stale, plan.catalog, plan.base),
+            *taken_over(project, guarded, plan.catalog, plan.base, OF_GUARDED),
         )
         lints = ruled_of_plan(found, self.project.files, self.project.config.lint)
         refused = tuple(lint for lint in lints if lint.severity is Severity.ERROR)

@@ -189,6 +189,8 @@ def logged(context: AssetExecutionContext, guard: Guard, verdict: Verdict) -> No
         context.log.error(f"{line}: violated\n\n{findings(verdict.violations, guard.project)}")
     else:
         context.log.info(f"{line}: kept ({verdict.seconds:.2f} s)")
+    if verdict.lints:
+        context.log.warning(findings(verdict.lints, guard.project))
 
 
 def _materialized(

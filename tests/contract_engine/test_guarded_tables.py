@@ -301,3 +301,38 @@ def test_an_apply_leaves_guarded_tables_of_its_project_live_and_registered_and_a
     assert drop_environment(open_project(project=marts), "prod").left == ("orders", "totals")
     assert drop_environment(open_project(project=root), "prod").removed == ("orders", "totals")
     assert live(root) == {}
+
+
+def test_a_table_that_another_project_guards_is_taken_over_with_a_warning(root: Path) -> None:
+    guarded(root)
+    other = root.parent / "heir"
+    contract = CONTRACT.replace("shop.orders", "heir.orders").replace("domain: shop", "domain: heir")
+    write(other, {"strata.toml": toml("heir"), "contracts/heir/orders/contract.yaml": contract})
+    rows(other)
+    assert guarded(root).lints == ()
+    assert [d.code for d in guarded(other).lints] == ["W017"]
+    result = CliRunner().invoke(strata, ["guard", "orders", "--project", str(root)], standalone_mode=False)
+    assert result.return_value == 0
+    assert "warning[W017]: `orders` is live as the project `heir` published it, and would be this project's" in (
+        result.stderr
+    )
+    assert "--> contracts/shop/orders/contract.yaml:11:5" in result.stderr
+    assert "help: give the asset of the contract another `ref` or `id`, or take `orders` out of `heir`" in result.stderr
+    write(other, {"strata.toml": toml("heir") + '[lint]\nW017 = "error"\n'})
+    before = live(root)
+    refused = guarded(other)
+    assert [d.code for d in refused.violations] == ["W017"]
+    assert not refused.sound
+    assert live(root) == before
+    write(other, {"strata.toml": toml("heir") + '[lint]\nW017 = "off"\n'})
+    assert guarded(other).lints == ()
+
+
+def test_a_promotion_tells_of_a_guarded_table_of_another_project(root: Path) -> None:
+    other = root.parent / "heir"
+    contract = CONTRACT.replace("shop.orders", "heir.orders").replace("domain: shop", "domain: heir")
+    write(other, {"strata.toml": toml("heir"), "contracts/heir/orders/contract.yaml": contract})
+    rows(other, size=[1, 2])
+    guarded(other)
+    guarded(root, "dev")
+    assert [(d.code, d.severity) for d in planned(root)[1].plan.lints] == [("W017", "warning")]

@@ -17,10 +17,10 @@ from types import MappingProxyType
 
 from ...contract.model import TableContract
 from ...contract.report import PinReport
-from ...diagnostics import Diagnostic, Span, StrataError
+from ...diagnostics import Diagnostic, Severity, Span, StrataError
 from ...engines.protocol import Engine, TableInput
 from ...frozen import dataclass, field, replace
-from ...planning.catalog import Approved, read_catalog
+from ...planning.catalog import OF_GUARDED, Approved, read_catalog, taken_over
 from ...planning.faults import relative
 from ...planning.guarded.guarded_partitions import composed, of_partition, pin_whole, rebased, rows_of_whole
 from ...planning.guarded.guarded_tables import guarded_breaks, register_guarded
@@ -40,6 +40,7 @@ from ...planning.guarded.guarding import (
 )
 from ...planning.inputs.reachable import ReachableTables
 from ...planning.kept.outline import outline
+from ...planning.lints import ruled_of_plan
 from ...planning.partitions.whole_table import merged
 from ...planning.project import Project, compile_, open_project
 from ...planning.workspace import make_engine
@@ -90,7 +91,8 @@ class Verdict:
 
     `report` is the pin's, absent where the rows could not be read (`faults`); `tests` those of the contract, asked of
     the candidate; `kept` is there where all is sound, and `approved` what owners approved of how it differs from what
-    readers rest on; `breaks` is what they did not approve; `live` is what was live before. `place` says where the rows
+    readers rest on; `breaks` is what they did not approve, and `lints` what keeps nothing from being live; `live` is
+    what was live before. `place` says where the rows
     were, `left_out` which columns have no type to be kept in, `seconds` is wall time.
     """
 
@@ -101,6 +103,7 @@ class Verdict:
     tests: tuple[SeenTest, ...] = ()
     faults: tuple[Diagnostic, ...] = ()
     breaks: tuple[Diagnostic, ...] = ()
+    lints: tuple[Diagnostic, ...] = ()
     kept: Kept | None = None
     approved: tuple[Approved, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -268,13 +271,17 @@ def _note(promise: Promise, place: str) -> Note:
 
 
 def _offered(guard: Guard, verdict: Verdict, kept: Kept) -> Verdict:
-    """The verdict on sound rows: whether those who read the table can live with what it is now (Seed 0 §5 B)."""
+    """The verdict on sound rows: whether those who read the table can live with what it is now (Seed 0 §5 B), and
+    whether it is another project's (W017)."""
     promise, project = verdict.promise, guard.project
     asked, catalog = partial(approvals, project.root), read_catalog(guard.store, guard.environment)
     breaks = guarded_breaks(project, catalog, {promise.name: kept.offered}, asked)
-    if breaks.diagnostics:
-        return replace(verdict, breaks=breaks.diagnostics)
-    return replace(verdict, kept=kept, approved=breaks.approved)
+    taken = taken_over(project.config.name, {promise.name: promise.table.span}, catalog, guard.base, OF_GUARDED)
+    lints = ruled_of_plan(tuple(taken), project.files, project.config.lint)
+    refused = (*breaks.diagnostics, *(d for d in lints if d.severity is Severity.ERROR))
+    if refused:
+        return replace(verdict, breaks=refused)
+    return replace(verdict, kept=kept, approved=breaks.approved, lints=lints)
 
 
 def _told(diagnostic: Diagnostic, guard: Guard, promise: Promise) -> Diagnostic:

@@ -114,7 +114,7 @@ def plan_promotion(
     conflicts = (*unfit, *breaks.diagnostics, *broken.diagnostics)
     approved = (*breaks.approved, *broken.approved)
     plan = Plan(target, base, planned, removed, conflicts, approved=approved, catalog=catalog)
-    plan = workspace.linted(plan)
+    plan = workspace.linted(plan, {table.name: table.contract.span for table in tables if table.changed})
     return Promotion(source, there, replace(plan, lints=(*plan.lints, *unasked)), tables)
 
 
