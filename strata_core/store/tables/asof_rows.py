@@ -31,7 +31,7 @@ class SortedRows:
     A *line* is what one row at most is found of: the vintages of one key and interval, or one row without a key.
     `lines` has where each begins, and its end is where the next one does; `firsts` has the first line of each key.
     `earliest` is, for each line, the first availability among those of its key up to it; `begun` finds lines of a key
-    by their beginning, `published` rows of a line by their availability.
+    by their beginning, `published` rows of a line by their availability (`None` where each line is one row).
     """
 
     table: pa.Table
@@ -45,7 +45,7 @@ class SortedRows:
     firsts: np.ndarray
     earliest: np.ndarray
     begun: _Within
-    published: _Within
+    published: _Within | None
 
     @classmethod
     def of(cls, read: Read, by: By, *, bounded: bool) -> SortedRows:
@@ -91,7 +91,7 @@ class SortedRows:
             np.append(groups.get_column("line").to_numpy().astype(np.int64), len(lines)),
             by_line.get_column("earliest").to_numpy(),
             _Within.of(by_line.get_column("group").to_numpy().astype(np.int64), by_line.get_column("from").to_numpy()),
-            _Within.of(np.cumsum(begins, dtype=np.int64) - 1, column("available").to_numpy()),
+            None if begins.all() else _Within.of(np.cumsum(begins, dtype=np.int64) - 1, column("available").to_numpy()),
         )
 
     def groups(self, batch: pa.RecordBatch) -> np.ndarray:
@@ -110,7 +110,8 @@ class SortedRows:
         """The place in `order` of the row found for each key and pair of instants, `NONE` where there is none."""
         found = np.full(len(groups), NONE, dtype=np.int64)
         rows = np.flatnonzero(groups != NONE)
-        begins, ranks = self.from_[self.lines[:-1]], self.published.ranks(known)
+        begins = self.from_[self.lines[:-1]]
+        ranks = self.published.ranks(known) if self.published is not None else None
         lowest = self.firsts[groups[rows]]
         line = self.begun.last(groups[rows], self.begun.ranks(at[rows]))
         while len(rows):
@@ -120,8 +121,11 @@ class SortedRows:
                 # Both are within 64 bits, their difference need not be.
                 left[left] &= begins[line[left]] >= np.maximum(at[rows[left]], instants.EARLIEST + within) - within
             rows, line, lowest = rows[left], line[left], lowest[left]
-            place = self.published.last(line, ranks[rows])
-            holds = place >= self.lines[line]
+            if self.published is None or ranks is None:
+                place, holds = line, self.available[line] <= known[rows]
+            else:
+                place = self.published.last(line, ranks[rows])
+                holds = place >= self.lines[line]
             ends = self.to[place[holds]]
             holds[holds] &= (ends > at[rows[holds]]) | (ends == instants.LATEST)
             found[rows[holds]] = place[holds]
