@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from strata_core.cli.verbs import strata
 from strata_core.contract_engine.approvals import approvals
+from strata_core.contract_engine.pin.blocking import blocking_tests
 from strata_core.contract_engine.pin.guard import (
     Verdict,
     judge,
@@ -22,7 +23,7 @@ from strata_core.contract_engine.pin.guard import (
     promote,
     rows_of,
 )
-from strata_core.diagnostics import StrataError
+from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.lineage.selection import find
 from strata_core.planning.catalog import read_catalog
 from strata_core.planning.lineage import project_lineage
@@ -336,3 +337,53 @@ def test_a_promotion_tells_of_a_guarded_table_of_another_project(root: Path) -> 
     guarded(other)
     guarded(root, "dev")
     assert [(d.code, d.severity) for d in planned(root)[1].plan.lints] == [("W017", "warning")]
+
+
+TESTED = """\
+  - id: totals
+    kind: strata_model
+    ref: by_country
+tests:
+  - {id: many, kind: sql, severity: blocking, sql: select count(*) from orders having count(*) < 2}
+  - {id: all, kind: sql, severity: blocking, sql: from orders where country not in (select country from totals)}
+"""
+
+
+def test_guarded_tables_and_models_of_a_promotion_are_held_against_blocking_tests_together(root: Path) -> None:
+    write(root, {"models/m.strata": MODEL})
+    guarded(root)
+    assert run("apply", root=root)[0] == 0
+    rows(root, country=["ES", "ES"])
+    guarded(root, "dev")
+    assert run("apply", "--env", "dev", root=root)[0] == 0
+    write(root, {PLACE: CONTRACT + TESTED})
+    # The file has other rows by now than those that would go live.
+    rows(root)
+    assert run("promote", "dev", "prod", root=root)[0] == 0
+    assert live(root) == live(root, "dev")
+    rows(root, country=["MX", "ES"])
+    write(root, {PLACE: CONTRACT})
+    guarded(root, "dev")
+    write(root, {PLACE: CONTRACT + TESTED})
+    # The table without the model that is made of it.
+    assert [(d.code, str(d.span)) for d in planned_with_tests(root, "orders")] == [("E144", f"{PLACE}:22:10")]
+    assert run("promote", "dev", "prod", "orders", root=root)[0] == 1
+    assert run("apply", "--env", "dev", root=root)[0] == 0
+    assert planned_with_tests(root) == []
+    assert run("promote", "dev", "prod", root=root)[0] == 0
+    assert live(root) == live(root, "dev")
+
+
+def planned_with_tests(root: Path, *selected: str) -> list[Diagnostic]:
+    project = open_project(project=root)
+    workspace = open_workspace(project, "prod", compile_sound(project))
+    held, tests = partial(promised_tables, root), partial(blocking_tests, project, "prod")
+    return [*plan_promotion(workspace, "dev", selected or None, promised=held, tests=tests).plan.conflicts]
+
+
+def test_a_promotion_asks_tests_that_came_after_the_table_was_guarded(root: Path) -> None:
+    guarded(root, "dev")
+    few = "tests: [{id: many, kind: sql, severity: blocking, sql: select count(*) from orders having count(*) < 3}]\n"
+    write(root, {PLACE: CONTRACT + few})
+    assert [d.code for d in planned_with_tests(root)] == ["E144"]
+    assert run("promote", "dev", "prod", root=root)[0] == 1

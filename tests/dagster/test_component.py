@@ -94,6 +94,24 @@ def test_everything_that_is_said_of_the_op_holds(shop, sandbox) -> None:
     assert models.backfill_policy == dg.BackfillPolicy.multi_run(7)
 
 
+@pytest.mark.parametrize("op_per_model", [False, True])
+@pytest.mark.parametrize("block", [False, True])
+def test_unit_tests_block_where_the_yaml_says_so(shop, sandbox, block, op_per_model) -> None:
+    shop.write(
+        "models/sales/tests.strata",
+        'test paid "free" {\n  given orders {\n    | order_id | country |\n    | 1 | ES |\n  }\n'
+        "  expect {\n    | order_id | country |\n    | 2 | ES |\n  }\n}\n",
+    )
+    defs = loaded(sandbox, shop.root, block_on_unit_tests=block, op_per_model=op_per_model)
+    checks = {s.name: s for a in defs.resolve_asset_graph().assets_defs for s in a.check_specs}
+    assert checks["unit_tests"].blocking is block
+    job = defs.resolve_implicit_global_asset_job_def()
+    result = job.execute_in_process(instance=shop.instance, raise_on_error=False)
+    made = {e.asset_key.to_user_string() for e in result.get_asset_materialization_events()}
+    assert result.success is not block
+    assert made == ({"rate"} if block else {"paid", "by_country", "rate"})
+
+
 def test_partitions_take_the_place_of_those_of_models_that_have_some(shop, sandbox) -> None:
     shop.write("models/days.strata", DAYS)
     narrow = {"type": "daily", "start_date": "2024-01-02", "end_date": "2024-01-04"}
@@ -142,6 +160,7 @@ def test_data_products_and_their_sensor_come_along_where_they_are_asked_for(shop
 @pytest.mark.parametrize(
     ("attributes", "told"),
     [
+        ({"block_on_unit_tests": "perhaps"}, "block_on_unit_tests"),
         ({"selekt": "paid"}, "selekt"),
         ({"select": "payed"}, "did you mean `paid`"),
         ({"on_error": "ignore"}, "on_error"),

@@ -13,14 +13,16 @@ from ...planning.project import Project
 from ...store.environments import EnvironmentVersion
 
 
-def blocking_tests(project: Project, environment: str, models: Set[str]) -> BlockingTests:
-    """The blocking tests of products that may refuse candidates of `models` (`pin_tests`)."""
+def blocking_tests(
+    project: Project, environment: str, models: Set[str], guarded: Set[str] = frozenset()
+) -> BlockingTests:
+    """The blocking tests of products that may refuse candidates of `models`, and of `guarded` tables (`pin_tests`)."""
     promoted = project.root / project.config.contract_engine.promotions
-    if not models or not (has_contract_folders(project.root, project.config) or promoted.is_dir()):
+    if not (models or guarded) or not (has_contract_folders(project.root, project.config) or promoted.is_dir()):
         return NO_TESTS
     from .pin_tests import pin_tests
 
-    return pin_tests(project.root, environment, models)
+    return pin_tests(project.root, environment, models, guarded)
 
 
 def broken_tests(

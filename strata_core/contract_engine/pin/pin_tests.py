@@ -23,12 +23,13 @@ from ...planning.inputs.reachable import ReachableTables
 from ...planning.kept import cache
 from ...store.artifacts import Artifact
 from ...store.environments import EnvironmentVersion
-from ..authored import DbtTest
+from ..authored import Asset, DbtTest
 from ..collation.candidate import Candidate
 from ..discover import discover
 from ..pipeline import Checked, Setting, examine, open_setting, outcome_key
 from ..serving.observe import SeenTest
 from ..serving.observed import moment
+from .covering import store_name
 from .unusable import Refused, not_known, refused, unread_files
 
 
@@ -42,20 +43,22 @@ class Pinned:
     unread: tuple[Diagnostic, ...]
 
 
-def pin_tests(root: Path, environment: str, models: Set[str]) -> BlockingTests:
-    """The blocking tests that read any of `models`. Raises `StrataError` E073."""
+def pin_tests(root: Path, environment: str, models: Set[str], guarded: Set[str] = frozenset()) -> BlockingTests:
+    """The blocking tests that read any of `models`, or of the `guarded` tables that go live with them. Raises
+    `StrataError` E073."""
     setting = open_setting(root)
     pinned, checked = _pinned(setting)
-    products = {product for product, names in pinned.tables.items() if not models.isdisjoint(names)}
-    refused = [r for r in pinned.refused if not models.isdisjoint(r.models)]
+    wanted = {*models, *guarded}
+    products = {product for product, names in pinned.tables.items() if not names.isdisjoint(wanted)}
+    refused = [r for r in pinned.refused if not wanted.isdisjoint(r.models)]
     if not products and not refused:
         return replace(NO_TESTS, unread=pinned.unread) if pinned.unread else NO_TESTS
     found: dict[str, Candidate] = {}
     if products:
         checked = checked or examine(setting)
         found = {product: checked.collated.by_id[product] for product in products}
-    tests = (one for c in found.values() if checked is not None for one in _of_product(c, checked))
-    asked = tuple(t for t in tests if not models.isdisjoint(t.models))
+    tests = (one for c in found.values() if checked is not None for one in _of_product(c, checked, guarded))
+    asked = tuple(t for t in tests if not wanted.isdisjoint(t.models))
     # Each model by itself: what cannot be asked needs no other table to be there.
     closed = tuple(BlockingTest(r.product, r.test, frozenset({m}), frozenset({m})) for r in refused for m in r.models)
     findings = {(r.product, r.test): r.finding for r in refused}
@@ -72,7 +75,7 @@ def _pinned(setting: Setting) -> tuple[Pinned, Checked | None]:
         return kept, None
     checked = examine(setting, inventory)
     passing = [c for c in checked.collated.candidates if checked.validated.passed(c)]
-    tables = {c.id: frozenset(n for a in c.contract.assets for n in a.names) for c in passing if _asks(c)}
+    tables = {c.id: frozenset(_names(c)) for c in passing if _asks(c)}
     unread = unread_files(checked)
     pinned = Pinned(tables, tuple(refused(checked, unread)), not_known(unread))
     cache.save(key, pinned)
@@ -83,7 +86,13 @@ def _asks(candidate: Candidate) -> bool:
     return any(t.severity == "blocking" and not isinstance(t, DbtTest) for t in candidate.contract.tests)
 
 
-def _of_product(candidate: Candidate, checked: Checked) -> Iterator[BlockingTest]:
+def _names(candidate: Candidate) -> Iterator[str]:
+    """The names that the tables of a product may have in the store."""
+    for asset in candidate.contract.assets:
+        yield from (*asset.names, store_name(asset.names[0]))
+
+
+def _of_product(candidate: Candidate, checked: Checked, guarded: Set[str]) -> Iterator[BlockingTest]:
     from ..execution.run import model_of, tables_read
 
     found = {c.id: c for c in checked.collated.candidates if c.sound}
@@ -92,7 +101,8 @@ def _of_product(candidate: Candidate, checked: Checked) -> Iterator[BlockingTest
         assets = (
             a for product, id_ in tables if product in found for a in found[product].contract.assets if a.id == id_
         )
-        return frozenset(name for asset in assets if (name := model_of(asset)) is not None)
+        names = (model_of(asset) or _guarded(asset, guarded) for asset in assets)
+        return frozenset(name for name in names if name is not None)
 
     for test in candidate.contract.tests:
         if isinstance(test, DbtTest) or test.severity != "blocking":
@@ -100,6 +110,12 @@ def _of_product(candidate: Candidate, checked: Checked) -> Iterator[BlockingTest
         read = tables_read(candidate.contract, test)
         if own := models(table for table in read if table[0] == candidate.id):
             yield BlockingTest(candidate.id, test.id, own, models(read))
+
+
+def _guarded(asset: Asset, guarded: Set[str]) -> str | None:
+    """The table among `guarded` that the rows of an asset are kept as."""
+    name = store_name(asset.names[0])
+    return name if name in guarded else None
 
 
 def _ask(
@@ -114,11 +130,17 @@ def _ask(
     if fault := refused.get((test.product, test.id)):
         return AskedTest(test.product, test.id, "error", None, None, "its contract is at fault", fault, test.reads)
     assert checked is not None, "what is asked was found in a check"
-    from ..execution.run import run_tests
+    from ..execution.run import model_of, run_tests
 
     candidate, setting = products[test.product], checked.setting
     tables = ReachableTables(setting.root, setting.config, environment, candidates=candidates, live=live)
-    (seen,) = run_tests(checked, tables, moment(), only={(test.product, test.id)}).tests
+    # Who makes the rows of a guarded table has them elsewhere; these are the ones that would go live.
+    rows = {
+        (candidate.id, asset.id): tables.model(name)
+        for asset in candidate.contract.assets
+        if model_of(asset) is None and (name := _guarded(asset, test.models & candidates.keys())) is not None
+    }
+    (seen,) = run_tests(checked, tables, moment(), only={(test.product, test.id)}, rows=rows).tests
     finding: Diagnostic | None = None
     if seen.outcome in FAILING:
         finding = failure(seen, place_of(candidate, test.id))

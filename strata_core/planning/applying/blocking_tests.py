@@ -55,11 +55,11 @@ class BlockingTests:
 
 
 NO_TESTS = BlockingTests()
-Find = Callable[[Set[str]], BlockingTests]
-"""The blocking tests that may refuse candidates of the models of these names."""
+Find = Callable[[Set[str], Set[str]], BlockingTests]
+"""The blocking tests that may refuse candidates of the models of these names, and of these guarded tables."""
 
 
-def no_tests(_models: Set[str]) -> BlockingTests:
+def no_tests(_models: Set[str], _guarded: Set[str]) -> BlockingTests:
     """Those of a project without contracts."""
     return NO_TESTS
 

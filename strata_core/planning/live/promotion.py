@@ -108,7 +108,7 @@ def plan_promotion(
     if not unfit:
         promoted = {table.name: table.artifact for table in tables if table.changed}
         promoted |= {name: workspace.store.artifact(name, there.models[name]) for name in changed}
-        held = tests(promoted.keys())
+        held = tests(changed, changed_tables.keys())
         unfit, warned = blocked(held, promoted, base)
         unasked = (*held.unread, *warned)
     conflicts = (*unfit, *breaks.diagnostics, *broken.diagnostics)
