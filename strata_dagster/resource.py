@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from dagster import AssetExecutionContext, Config, ConfigurableResource
+from dagster import AssetExecutionContext, Config, ConfigurableResource, DagsterInvariantViolationError, EnvVar
 from pydantic import Field
 
 from .project import StrataProject
@@ -43,12 +43,28 @@ class StrataResource(ConfigurableResource[Any]):
         return Path(self.project_dir).resolve()
 
     def settled(self) -> StrataResource:
-        """With the values of environment variables: for what runs outside of a run, such as a sensor."""
-        made: StrataResource = self.process_config_and_initialize()
-        return made
+        """With the values of environment variables: for what runs outside of a run, such as a sensor.
+
+        Raises `DagsterInvariantViolationError` where one of them is not set.
+        """
+        return StrataResource(_value(self.project_dir), _value(self.environment))
 
     def apply(self, context: AssetExecutionContext, *, recompute: Recompute = "stale") -> StrataApplication:
         """An apply of the models that `context` selects; `stream()` carries it out and tells what happened."""
         from .application import StrataApplication
 
         return StrataApplication(context, self.root, self.environment, recompute == "all")
+
+
+def _value(given: str) -> str:
+    """What was given, or the variable of the environment that it names. Dagster's own way to say so makes an instance
+    with databases of its own each time, which is most of the cost of a sensor's tick."""
+    if not isinstance(given, EnvVar):
+        return given
+    value = given.get_value()
+    if value is None:
+        told = (
+            f"the environment variable `{given.env_var_name}` is not set here, and the resource of Strata takes a value"
+        )
+        raise DagsterInvariantViolationError(f"{told} from it: set it where the code location runs")
+    return value

@@ -1,7 +1,7 @@
 """`strata_contract_sensor`: products are renewed when what they are made of changes, or something happens to their
 assets.
 
-A tick that finds nothing costs a look at the file system's signatures and five questions to the event log. Its cursor
+A tick that finds nothing costs a look at the file system's signatures and a question to the event log. Its cursor
 has a fixed size: how many products there are, and how long the sensor was off, does not matter to it. What a product
 was renewed with stands in its last materialization, so that nothing is renewed twice, and nothing lost stays lost.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -21,7 +21,7 @@ from dagster import (
     AssetSelection,
     DagsterInstance,
     DefaultSensorStatus,
-    EventLogRecord,
+    EventLogEntry,
     RunRequest,
     SensorDefinition,
     SensorEvaluationContext,
@@ -39,7 +39,7 @@ from ..findings import findings
 from .contract_assets import ContractAssets, asset_key
 from .contract_checks import PRODUCT
 from .contract_run import INPUTS, STALE_AT
-from .event_pages import KINDS, newest, read
+from .event_pages import KINDS, EventReader, Marks, behind_everything
 from .observing import portions
 
 SECONDS_BETWEEN = 30
@@ -52,7 +52,7 @@ class Cursor:
     grows old though nothing happens, and what was told that belongs to no product."""
 
     inputs: str = ""
-    marks: Mapping[str, int] = field(default_factory=dict)
+    marks: Marks = field(default_factory=Marks)
     due: float | None = None
     told: str = ""
 
@@ -65,7 +65,9 @@ def cursor_of(text: str | None) -> Cursor | None:
     """The cursor that was kept; None at the first tick, and where somebody set it to something else."""
     try:
         told = json.loads(text or "")
-        marks = {kind: int(told["marks"][kind]) for kind in KINDS}
+        numbers = told["marks"]
+        read, recent, settled = ({k: int(numbers[name][k]) for k in KINDS} for name in ("read", "recent", "settled"))
+        marks = Marks(read, recent, settled, float(numbers["since"]))
         due = None if told["due"] is None else float(told["due"])
         return Cursor(str(told["inputs"]), marks, due, str(told["told"]))
     except (ValueError, KeyError, TypeError):
@@ -113,6 +115,7 @@ class _Watch:
     def __init__(self, contracts: ContractAssets) -> None:
         self.contracts = contracts
         self.seen: Seen | None = None
+        self.events = EventReader()
         self.setting: Setting | None = None
         self.known = hexdigest(*(key.to_string() for key in sorted(contracts.covers)))
         self.products: dict[AssetKey, list[AssetKey]] = {}
@@ -127,7 +130,7 @@ class _Watch:
         if before is None and context.cursor:
             context.log.warning("the cursor is none of this sensor's: everything is looked at anew")
         # Marks before the look: what happens in between is seen by the next tick.
-        marks = before.marks if before is not None else newest(instance)
+        marks = before.marks if before is not None else behind_everything(instance, now)
         cursor = replace(before or Cursor(), marks=marks)
         seen = look(self.contracts.project.root, self.seen, time.monotonic())
         if seen.faults:
@@ -149,16 +152,17 @@ class _Watch:
             cursor = replace(cursor, due=self._grown_old(instance, now, wanted))
         due = cursor.due
 
-        def take(asset: AssetKey, number: int, record: EventLogRecord) -> None:
+        def take(asset: AssetKey, number: int, entry: EventLogEntry) -> None:
             nonlocal due
             for product in self.products.get(asset, ()):
-                digest = wanted[product].digest if product in wanted else inputs
-                what = record.event_log_entry.dagster_event_type
+                # Of all events, not of the last alone: one that came to light late has a lower number.
+                digest = hexdigest(wanted[product].digest if product in wanted else inputs, str(number))
+                what = entry.dagster_event_type
                 wanted[product] = Wish(digest, number, f"{what.value if what else 'event'} of {asset.to_user_string()}")
-            if asset in self.contracts.covers and (at := _stale_at(record.asset_materialization)) is not None:
+            if asset in self.contracts.covers and (at := _stale_at(entry.asset_materialization)) is not None:
                 due = at if due is None else min(due, at)
 
-        reading = read(instance, cursor.marks, take)
+        reading = self.events.read(instance, cursor.marks, now, take)
         cursor = replace(cursor, marks=reading.marks, due=due)
         context.update_cursor(cursor.text())
         if not wanted:

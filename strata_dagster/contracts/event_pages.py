@@ -2,19 +2,27 @@
 
 A page is folded and let go, so that ten thousand events take the memory of one page. A reading ends after a number of
 pages; the marks say where the next one goes on.
+
+Databases number an event before they commit it, so that a lower number may become visible after a higher one. What was
+read in the last seconds is therefore read again, and told once. Where nothing was written since, and that time is over,
+a reading is one question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
-from dagster import AssetKey, DagsterEventType, DagsterInstance, EventLogRecord, EventRecordsFilter
-from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
+from dagster import AssetKey, DagsterEventType, DagsterInstance, EventLogEntry, EventRecordsFilter
+from dagster._core.storage.event_log.base import EventLogStorage
 
 PAGE = 500
 MOST_PAGES = 20
-"""Pages of a kind that one reading takes; what is left is read by the next."""
+"""Pages of a kind that one reading takes, not counting what is read again; what is left is read by the next."""
+LATEST_COMMIT = 30.0
+"""Seconds that an event may be on its way into the log while later ones overtake it."""
 KINDS: Mapping[str, DagsterEventType] = {
     "made": DagsterEventType.ASSET_MATERIALIZATION,
     "observed": DagsterEventType.ASSET_OBSERVATION,
@@ -23,7 +31,38 @@ KINDS: Mapping[str, DagsterEventType] = {
     "canceled": DagsterEventType.RUN_CANCELED,
 }
 """What is read, each kind with a mark of its own."""
-Marks = Mapping[str, int]
+Numbers = Mapping[str, int]
+Take = Callable[[AssetKey, int, EventLogEntry], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """How far each kind was read: now; at `since`; and at least `LATEST_COMMIT` before, from where on it is read
+    again."""
+
+    read: Numbers = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
+    recent: Numbers = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
+    settled: Numbers = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
+    since: float = 0.0
+
+    def at(self, now: float, newest: int) -> Marks:
+        """What counts at `now`, where the log ends with the event `newest`: before a mark, where a database was emptied
+        or its last runs were deleted and their numbers are given again."""
+        marks = self
+        if any(number > newest for number in self.read.values()):
+            read, recent, settled = (_upto(m, newest) for m in (self.read, self.recent, self.settled))
+            marks = Marks(read, recent, settled, self.since)
+        if not 0 <= now - self.since < LATEST_COMMIT:
+            return Marks(marks.read, marks.read, marks.recent if now >= self.since else marks.settled, now)
+        return marks
+
+    def nothing_since(self, newest: int) -> bool:
+        """Whether the log ends where it was read to, and nothing before can come to light."""
+        return all(number == newest for m in (self.read, self.settled) for number in m.values())
+
+
+def _upto(numbers: Numbers, most: int) -> Numbers:
+    return {kind: min(number, most) for kind, number in numbers.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,52 +73,91 @@ class Reading:
     more: bool
 
 
-def newest(instance: DagsterInstance) -> Marks:
-    """The marks behind everything that has happened."""
-    found = {}
-    for kind in KINDS:
-        records = _page(instance, kind, None, 1, ascending=False)
-        found[kind] = records[0].storage_id if records else 0
-    return found
+def behind_everything(instance: DagsterInstance, now: float) -> Marks:
+    """The marks behind all that has happened."""
+    numbers = dict.fromkeys(KINDS, _newest(instance))
+    return Marks(numbers, numbers, numbers, now)
 
 
-def read(instance: DagsterInstance, marks: Marks, take: Callable[[AssetKey, int, EventLogRecord], None]) -> Reading:
-    """Give `take` each event behind `marks`, with the asset that it is about and its number."""
-    now, more = dict(marks), False
-    for kind in KINDS:
-        for _ in range(MOST_PAGES):
-            records = _page(instance, kind, now.get(kind, 0), PAGE, ascending=True)
-            for record in records:
-                for key in _assets(instance, record):
-                    take(key, record.storage_id, record)
-            if records:
-                now[kind] = records[-1].storage_id
-            if len(records) < PAGE:
+class _Told:
+    """Events, by number and time, for a run that is deleted may leave its numbers to others; 16 bytes each."""
+
+    def __init__(self) -> None:
+        self.numbers, self.times = array("q"), array("d")
+
+    def add(self, number: int, time: float) -> None:
+        """One with a higher number than those before."""
+        self.numbers.append(number)
+        self.times.append(time)
+
+    def has(self, number: int, time: float) -> bool:
+        at = bisect_left(self.numbers, number)
+        return at < len(self.numbers) and (self.numbers[at], self.times[at]) == (number, time)
+
+
+class EventReader:
+    """Reads on from marks. It remembers what it told of the events that are read again: where a process begins anew, or
+    the marks that it gave were not kept, those are told once more, which costs a run and loses nothing."""
+
+    def __init__(self) -> None:
+        self.given: Marks | None = None
+        self.told: dict[str, _Told] = {}
+
+    def read(self, instance: DagsterInstance, marks: Marks, now: float, take: Take) -> Reading:
+        """Give `take` each event behind `marks`, with the asset that it is about and its number."""
+        if marks != self.given:
+            self.told = {}
+        newest = _newest(instance)
+        marks, more = marks.at(now, newest), False
+        if not marks.nothing_since(newest):
+            reached = {}
+            for kind in KINDS:
+                end = self._read(instance, kind, marks, take)
+                reached[kind] = max(newest, marks.read[kind]) if end is None else end
+                more = more or end is not None
+            marks = Marks(reached, marks.recent, marks.settled, marks.since)
+        self.given = marks
+        return Reading(marks, more)
+
+    def _read(self, instance: DagsterInstance, kind: str, marks: Marks, take: Take) -> int | None:
+        """Read the events of a kind; the number of the last one, where there may be more."""
+        told, again = self.told.get(kind, _Told()), _Told()
+        after, read, new = marks.settled[kind], marks.read[kind], 0
+        while new < MOST_PAGES * PAGE:
+            page = _page(instance.event_log_storage, KINDS[kind], after)
+            for number, entry in page.items():
+                again.add(number, entry.timestamp)
+                if not told.has(number, entry.timestamp):
+                    for key in _assets(instance, entry):
+                        take(key, number, entry)
+            after = max(page, default=after)
+            new += sum(number > read for number in page)
+            if len(page) < PAGE:
                 break
-        else:
-            more = True
-    return Reading(now, more)
+        self.told[kind] = again
+        return after if len(page) == PAGE else None
 
 
-def _page(
-    instance: DagsterInstance, kind: str, after: int | None, limit: int, *, ascending: bool
-) -> Sequence[EventLogRecord]:
-    storage, wanted = instance.event_log_storage, EventRecordsFilter(KINDS[kind], after_cursor=after)
-    if isinstance(storage, SqlEventLogStorage):
-        # Dagster's default storage keeps a database per run and mirrors all of these in an index, which the methods of
-        # its base class read and its own override, for checks, passes by.
-        return SqlEventLogStorage.get_event_records(storage, wanted, limit, ascending)
-    return storage.get_event_records(wanted, limit, ascending)
+def _page(storage: EventLogStorage, kind: DagsterEventType, after: int) -> Mapping[int, EventLogEntry]:
+    try:
+        return storage.get_logs_for_all_runs_by_log_id(after, kind, PAGE)
+    except NotImplementedError:  # of Dagster+; that of SQLite, in turn, has other numbers in `get_event_records`
+        records = storage.get_event_records(EventRecordsFilter(kind, after_cursor=after), PAGE, ascending=True)
+        return {record.storage_id: record.event_log_entry for record in records}
 
 
-def _assets(instance: DagsterInstance, record: EventLogRecord) -> Iterator[AssetKey]:
+def _newest(instance: DagsterInstance) -> int:
+    return instance.event_log_storage.get_maximum_record_id() or 0
+
+
+def _assets(instance: DagsterInstance, entry: EventLogEntry) -> Iterator[AssetKey]:
     """The assets that an event is about; of a run that failed, those that it was to make."""
-    event = record.event_log_entry.dagster_event
+    event = entry.dagster_event
     if event is None:
         return
     match event.event_type:
         case DagsterEventType.RUN_FAILURE | DagsterEventType.RUN_CANCELED:
-            yield from _planned(instance, record.run_id)
+            yield from _planned(instance, entry.run_id)
         case DagsterEventType.ASSET_CHECK_EVALUATION:
             yield event.asset_check_evaluation_data.asset_key
         case _:

@@ -9,6 +9,7 @@ import sys
 import time
 import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import dagster as dg
@@ -24,7 +25,7 @@ from strata_core.contract_engine.serving.publish import TARGETS, Provenance, pre
 from strata_core.contract_engine.serving.standing import served_view, standing
 from strata_dagster import StrataResource, strata_contract_assets, strata_contract_sensor
 from strata_dagster.contracts.contract_sensor import Cursor, cursor_of
-from strata_dagster.contracts.event_pages import KINDS
+from strata_dagster.contracts.event_pages import KINDS, Marks
 
 CONTRACT = """
 apiVersion: strata/v0
@@ -512,7 +513,8 @@ def test_a_cursor_that_somebody_else_wrote_begins_anew(text: str) -> None:
 
 
 def test_a_cursor_is_read_as_it_was_written() -> None:
-    cursor = Cursor("a" * 64, dict.fromkeys(KINDS, 9), 1.5, "b")
+    marks = Marks(dict.fromkeys(KINDS, 9), dict.fromkeys(KINDS, 8), dict.fromkeys(KINDS, 7), 1733011200.25)
+    cursor = Cursor("a" * 64, marks, 1.5, "b")
     assert cursor_of(cursor.text()) == cursor
 
 
@@ -542,8 +544,50 @@ def test_ten_thousand_events_take_the_memory_of_one_page_and_a_cursor_of_fixed_s
     report(10_000)
     many = peak()
     assert many < 1.3 * few
-    assert len(location.cursor or "") <= size + 30
+    assert len(location.cursor or "") <= size + 3 * len(KINDS) * 4  # numbers of four digits more
     assert location.tick().run_requests == []
+
+
+_opened: list[str] | None = None
+
+
+def _note(event: str, arguments: tuple[Any, ...]) -> None:
+    if _opened is not None and event in ("open", "sqlite3.connect", "os.listdir", "os.scandir"):
+        _opened.append(str(arguments[0]))
+
+
+@pytest.fixture(scope="module")
+def opened() -> None:
+    """What is opened while `_opened` is a list. Such a hook stays for the life of a process."""
+    sys.addaudithook(_note)
+
+
+@pytest.mark.usefixtures("opened")
+def test_an_idle_tick_reads_no_file_asks_the_event_log_once_and_looks_once_at_each_file(
+    shop_on_disk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    global _opened
+    location, moment = Location(shop_on_disk), 100.0
+    clock = SimpleNamespace(time=lambda: 1e9 + moment, monotonic=lambda: moment)
+    monkeypatch.setattr("strata_dagster.contracts.contract_sensor.time", clock)
+    location.tick()
+    for _ in range(3):  # files and events settle: neither is looked at again when it is
+        moment += 31.0
+        location.tick()
+    looks: list[str] = []
+    stat = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, *a, **k: looks.append(str(path)) or stat(path, *a, **k))
+    _opened = []
+    done, connected, _opened = location.tick(), _opened, None
+    assert done.skip_message == "nothing changed"
+    assert [Path(path).name for path in connected] == ["runs.db", "index.db"]  # the first is Dagster's own, of a tick
+    contracts = [
+        f"contracts/sales/{name}{file}" for name in ("paid", "python", "rates") for file in ("", "/contract.yaml")
+    ]
+    models = ["models/rates.strata", "models/sales", "models/sales/orders.strata", "models/sources.strata"]
+    states = [f"dbt_project/target/{name}.json" for name in ("manifest", "run_results", "sources")]
+    inputs = ["contracts", "contracts/.promotions", "contracts/sales", "models", "strata.toml", ".strata/store"]
+    assert sorted(looks) == sorted(str(location.shop.root / p) for p in (*contracts, *models, *states, *inputs))
 
 
 def test_events_beyond_what_one_tick_reads_are_read_by_the_next(
