@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..diagnostics import Diagnostic, Related, Severity, Span
 from ..language import ast
 from ..relation.expressions import Call, ColumnRef, Expr, Literal, columns_read, conjuncts
-from ..relation.nodes import AsofJoin, Expand, Filter, Item, Join, JoinKind, Project, Relation, Sort
+from ..relation.nodes import AsofJoin, Expand, Extend, Filter, Item, Join, JoinKind, Project, Relation, Sort
 from .scope import resolve
 from .state import Rows
 from .statements import Step
@@ -122,6 +122,9 @@ def _fans(
             case Project():
                 columns = _read(node.items, columns)
                 node = node.input
+            case Extend():
+                columns = (columns - {i.name for i in node.items}) | _read(node.items, columns)
+                node = node.input
             case Filter() | Sort():
                 node = node.input
             case Expand() if node.item.name not in columns:
@@ -151,6 +154,11 @@ def _read(items: Sequence[Item], columns: frozenset[str]) -> frozenset[str]:
     return frozenset(name for item in items if item.name in columns for name in columns_read(item.expr))
 
 
+def _passing(items: Sequence[Item], columns: frozenset[str]) -> frozenset[str]:
+    """The items that pass one of `columns` on as it is."""
+    return frozenset(i.name for i in items if isinstance(i.expr, ColumnRef) and i.expr.name in columns)
+
+
 def _matched(on: Expr | None, side: Relation) -> tuple[str, ...]:
     """The columns of `side` that the condition of a join holds equal to the other side."""
     names = set(side.schema.names)
@@ -167,16 +175,18 @@ def _matched(on: Expr | None, side: Relation) -> tuple[str, ...]:
 def _optional(relation: Relation, known: dict[int, frozenset[str]]) -> frozenset[str]:
     """The columns that are none only where an outer join found no match, seen through what keeps columns; `known` holds
     the answer for each relation that was asked about, so that each is looked at once."""
-    path: list[Project | Filter | Sort | Join | AsofJoin] = []
+    path: list[Project | Extend | Filter | Sort | Join | AsofJoin] = []
     node = relation
-    while id(node) not in known and isinstance(node, Project | Filter | Sort | Join | AsofJoin):
+    while id(node) not in known and isinstance(node, Project | Extend | Filter | Sort | Join | AsofJoin):
         path.append(node)
         node = node.left if isinstance(node, Join | AsofJoin) else node.input
     found = known.get(id(node), frozenset())
     for node in reversed(path):
         match node:
             case Project():
-                found = frozenset(i.name for i in node.items if isinstance(i.expr, ColumnRef) and i.expr.name in found)
+                found = _passing(node.items, found)
+            case Extend():
+                found = (found - {i.name for i in node.items}) | _passing(node.items, found)
             case Join() | AsofJoin():
                 sides = zip((node.left, node.right), OPTIONAL.get(node.kind, (False, False)), strict=True)
                 for side in (side for side, optional in sides if optional):

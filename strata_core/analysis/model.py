@@ -29,7 +29,7 @@ from .order import reads
 from .partitions import periods_of
 from .scope import Table
 from .sources import entries
-from .state import Rows, Surroundings, renamed
+from .state import Rows, Surroundings, over_names
 from .statements import last_rows, steps
 from .tables import model_table, promised_table
 from .windows import UNORDERED
@@ -238,5 +238,5 @@ def _order(rows: Rows, found: list[Diagnostic]) -> tuple[SortKey, ...]:
                 fix = "sort by columns of the output, or follow the `sort` with a `take`"
                 found.append(Diagnostic("W006", message, rows.sorted_at, Severity.WARNING, fix=fix))
             break
-        kept.append(replace(key, expr=renamed(key.expr, names)))
+        kept.append(replace(key, expr=over_names(key.expr, names)))
     return tuple(kept)

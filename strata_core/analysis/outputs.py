@@ -6,7 +6,7 @@ Codes: E021 (`except` of no column), E023 (two outputs of one name), E055.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from ..contract.model import TableContract
 from ..diagnostics import Report
@@ -115,7 +115,7 @@ def _promised(value: Literal, contract: TableContract, name: str) -> Expr:
             return value
 
 
-def internal_names(outputs: Sequence[Output], taken: frozenset[str]) -> Mapping[str, str]:
+def internal_names(outputs: Sequence[Output], taken: Set[str]) -> Mapping[str, str]:
     """A column name for each output that is not in error: its own, unless a column that is kept bears it."""
     names: dict[str, str] = {}
     used = set(taken)

@@ -7,6 +7,7 @@ joined table `t` is `t.c`, a `let` is `let x`. `None` in place of a column says 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from itertools import chain
 
 from ..diagnostics import Diagnostic, Report
 from ..diagnostics.diagnostic import replacement
@@ -77,7 +78,7 @@ class Scope:
     def columns(self) -> frozenset[str]:
         """The columns of the relation that some name still means."""
         parts = (self.outputs, self.lets, *self.tables.values())
-        return frozenset(c for part in parts for c in part.values() if c is not None)
+        return frozenset(filter(None, chain.from_iterable(part.values() for part in parts)))
 
 
 def scope_of(table: Table, name: str) -> Scope:

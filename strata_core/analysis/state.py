@@ -8,7 +8,7 @@ from ..contract.model import TableContract
 from ..diagnostics import Report, Span
 from ..frozen import dataclass, field, replace
 from ..language import ast
-from ..relation.build import project, ref
+from ..relation.build import extend, project, ref
 from ..relation.expressions import Call, Cast, Chain, ColumnRef, Expr, ExternCall, Literal, SortKey, columns_read
 from ..relation.extern import Extern
 from ..relation.nodes import Item, Relation
@@ -56,33 +56,46 @@ def context(rows: Rows, around: Surroundings, place: str, computed: Mapping[int,
     return Context(column, around.domains, around.report, place, computed or {}, externs=around.externs)
 
 
-def with_columns(rows: Rows, scope: Scope, added: Iterable[Item], names: Mapping[str, str] | None = None) -> Rows:
+def with_columns(
+    rows: Rows,
+    scope: Scope,
+    added: Iterable[Item],
+    names: Mapping[str, str] | None = None,
+    renamed: frozenset[str] = frozenset(),
+) -> Rows:
     """`rows` with the columns `added`, all columns that neither `scope` nor the order needs left behind.
 
-    `names` gives columns of `rows` that live on under a new name, by the old one; the order follows them.
+    `names` gives columns of `rows` that live on under a new name, by the old one; the order follows them. `renamed`
+    are those of `added` that name a column anew, as lineage says (Seed 0 §4).
     """
     new = tuple(added)
     fresh = {item.name for item in new}
-    order = tuple(replace(k, expr=renamed(k.expr, names)) for k in rows.order) if names else rows.order
+    order = tuple(replace(k, expr=over_names(k.expr, names)) for k in rows.order) if names else rows.order
     needed = scope.columns | ordering(order)
-    kept = [Item(n, ref(rows.relation, n)) for n in rows.relation.schema.names if n in needed and n not in fresh]
-    return replace(rows, relation=project(rows.relation, (*kept, *new)), scope=scope, order=order)
+    present = rows.relation.schema.by_name.keys()
+    relation: Relation
+    if names is None and present <= needed | fresh:
+        relation = extend(rows.relation, new, renamed=renamed) if new else rows.relation
+    else:
+        kept = [Item(n, ref(rows.relation, n)) for n in present if n in needed and n not in fresh]
+        relation = project(rows.relation, (*kept, *new), renamed=renamed)
+    return replace(rows, relation=relation, scope=scope, order=order)
 
 
-def renamed(expr: Expr, names: Mapping[str, str]) -> Expr:
+def over_names(expr: Expr, names: Mapping[str, str]) -> Expr:
     """`expr` over columns that bear new names, by the old ones."""
     match expr:
         case ColumnRef():
             return ColumnRef(names.get(expr.name, expr.name), expr.inferred)
         case Call():
-            return replace(expr, args=tuple(renamed(a, names) for a in expr.args))
+            return replace(expr, args=tuple(over_names(a, names) for a in expr.args))
         case ExternCall():
-            return replace(expr, args=tuple(renamed(a, names) for a in expr.args))
+            return replace(expr, args=tuple(over_names(a, names) for a in expr.args))
         case Chain():
-            links = tuple(replace(one, operand=renamed(one.operand, names)) for one in expr.links)
-            return Chain(renamed(expr.first, names), links)
+            links = tuple(replace(one, operand=over_names(one.operand, names)) for one in expr.links)
+            return Chain(over_names(expr.first, names), links)
         case Cast():
-            return replace(expr, operand=renamed(expr.operand, names))
+            return replace(expr, operand=over_names(expr.operand, names))
         case Literal():
             return expr
 

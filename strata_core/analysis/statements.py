@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..diagnostics import Diagnostic
 from ..frozen import dataclass, replace
 from ..language import ast
-from ..relation.build import filter_rows, origins_of, scan
+from ..relation.build import filter_rows, scan
 from ..relation.expressions import ColumnRef, Expr, columns_read
-from ..relation.nodes import Item, Project
-from ..relation.schema import Schema, Transform
+from ..relation.nodes import Item
 from .aggregates import group_rows
 from .asof import asof_rows
 from .combine import combine_rows
@@ -152,7 +151,7 @@ def _let(statement: ast.Let, rows: Rows, around: Surroundings) -> Rows:
     if value is None:
         return replace(rows, scope=replace(rows.scope, lets={**rows.scope.lets, name: None}))
     output = Output(ast.Name(f"let {name}", statement.name.span), value, bare=False)
-    internal = internal_names([output], frozenset(rows.relation.schema.names))[output.name.text]
+    internal = internal_names([output], rows.relation.schema.by_name.keys())[output.name.text]
     scope = replace(rows.scope, lets={**rows.scope.lets, name: internal}, loose=_loose(name, value, rows.scope))
     return with_columns(rows, scope, [Item(internal, value)])
 
@@ -167,31 +166,28 @@ def _loose(name: str, value: Expr, scope: Scope) -> frozenset[str]:
 def _derive(statement: ast.Derive, rows: Rows, around: Surroundings) -> Rows:
     chosen = choices(statement.items, rows.scope, around.report)
     relation, outputs = compute(chosen, rows, around, "a `derive`")
-    replaced = {o.name.text for o in outputs}
-    kept = {n: c for n, c in rows.scope.outputs.items() if n not in replaced}
-    gone = {c for n, c in rows.scope.outputs.items() if n in replaced} - {
-        o.expr.name for o in outputs if isinstance(o.expr, ColumnRef)
-    }
-    tables = {
-        table: {n: c for n, c in columns.items() if c is None or c not in gone}
-        for table, columns in rows.scope.tables.items()
-    }
-    visible = frozenset(c for c in kept.values() if c is not None)
-    others = frozenset(c for part in (rows.scope.lets, *tables.values()) for c in part.values() if c is not None)
-    names = internal_names(outputs, visible | others | ordering(rows.order))
-    added = {o.name.text: names.get(o.name.text) for o in outputs}
-    # A replaced column keeps its place among the outputs.
-    ordered = {n: added.get(n, c) for n, c in rows.scope.outputs.items()} | added
-    lets = {n: c for n, c in rows.scope.lets.items() if n not in added}
-    loose = frozenset(lets) if gone else rows.scope.loose & lets.keys()
-    scope = replace(rows.scope, outputs=ordered, tables=tables, lets=lets, loose=loose)
-    derived = with_columns(replace(rows, relation=relation), scope, _items(outputs, names))
-    renamed = {names[o.name.text] for o in outputs if not o.bare and isinstance(o.expr, ColumnRef)}
-    return replace(
-        derived,
-        relation=_named_anew(derived.relation, renamed),
-        spans={**rows.spans, **{o.name.text: o.name.span for o in outputs}},
+    before = rows.scope
+    replaced = {o.name.text: before.outputs[o.name.text] for o in outputs if o.name.text in before.outputs}
+    passed = {o.expr.name for o in outputs if isinstance(o.expr, ColumnRef)}
+    gone = {c for c in replaced.values() if c not in passed}
+    scope = replace(
+        before,
+        outputs={n: c for n, c in before.outputs.items() if n not in replaced} if replaced else before.outputs,
+        tables={t: _without(columns, gone) for t, columns in before.tables.items()} if gone else before.tables,
     )
+    names = internal_names(outputs, scope.columns | ordering(rows.order))
+    added = {o.name.text: names.get(o.name.text) for o in outputs}
+    lets = {n: c for n, c in before.lets.items() if n not in added}
+    loose = frozenset(lets) if gone else before.loose & lets.keys()
+    # A replaced column keeps its place among the outputs.
+    scope = replace(scope, outputs={**before.outputs, **added}, lets=lets, loose=loose)
+    renamed = frozenset(names[o.name.text] for o in outputs if not o.bare and isinstance(o.expr, ColumnRef))
+    derived = with_columns(replace(rows, relation=relation), scope, _items(outputs, names), renamed=renamed)
+    return replace(derived, spans={**rows.spans, **{o.name.text: o.name.span for o in outputs}})
+
+
+def _without(columns: Mapping[str, str | None], gone: set[str | None]) -> Mapping[str, str | None]:
+    return {n: c for n, c in columns.items() if c is None or c not in gone}
 
 
 def _select(statement: ast.Select, rows: Rows, around: Surroundings) -> Rows:
@@ -228,15 +224,3 @@ def _still_reachable(
 
 def _items(outputs: Sequence[Output], names: Mapping[str, str]) -> list[Item]:
     return [Item(names[o.name.text], o.expr) for o in outputs if o.expr is not None]
-
-
-def _named_anew(relation: object, renamed: set[str]) -> Project:
-    """`derive { y = x }` names a column anew: lineage says so (Seed 0 §4), other than of `select { y = x }`."""
-    assert isinstance(relation, Project)
-    before = relation.input.schema
-    new = {i.name: i.expr for i in relation.items if i.name in renamed}
-    columns = tuple(
-        replace(c, origins=origins_of(c.name, new[c.name], before, Transform.RENAMED)) if c.name in new else c
-        for c in relation.schema.columns
-    )
-    return replace(relation, schema=Schema(columns, relation.schema.keys, relation.schema.edges))

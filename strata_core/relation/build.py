@@ -14,14 +14,12 @@ from ..types import Array, Bool, Inferred
 from ..types.functions import CATALOG, Kind
 from ..types.inferred import union_of_values
 from .expressions import (
-    AggregateCall,
     Call,
     ColumnRef,
     Expr,
     Literal,
     SortKey,
     WindowCall,
-    children,
     columns_read,
     conjuncts,
 )
@@ -30,6 +28,7 @@ from .nodes import (
     AggregateItem,
     AsofJoin,
     Expand,
+    Extend,
     Filter,
     Item,
     Join,
@@ -45,6 +44,7 @@ from .nodes import (
     Window,
     WindowItem,
 )
+from .origins import call_origins, conditional_edges, edges_of, marked, origins_of, union_of_origins
 from .refine import refine
 from .schema import Column, Key, Origin, Role, RowEdge, Schema, Transform, minimal_keys
 
@@ -67,7 +67,7 @@ def filter_rows(input: Relation, predicate: Expr) -> Filter:
     edges = schema.edges | edges_of([predicate], schema, Role.FILTER)
     # A column that has one value everywhere tells no rows apart.
     keys = {key - _constants(predicate) for key in schema.keys}
-    return Filter(input, predicate, Schema(refine(schema.columns, predicate), minimal_keys(keys), edges))
+    return Filter(input, predicate, Schema(refine(schema.by_name, predicate), minimal_keys(keys), edges))
 
 
 def _constants(predicate: Expr) -> frozenset[str]:
@@ -82,18 +82,38 @@ def _constants(predicate: Expr) -> frozenset[str]:
     return frozenset(found)
 
 
-def project(input: Relation, items: Iterable[Item], *, renames: Transform = Transform.PASSTHROUGH) -> Project:
-    """Exactly `items`. `renames` is the transform of a bare column that takes a new name."""
+def project(input: Relation, items: Iterable[Item], *, renamed: frozenset[str] = frozenset()) -> Project:
+    """Exactly `items`. `renamed` names bare columns of which lineage says that they bear a new name."""
     items = tuple(items)
     schema = input.schema
-    columns = tuple(_item_column(i, schema, renames) for i in items)
+    columns = tuple(_item_column(i, schema, renamed) for i in items)
     aliases: dict[str, str] = {}
     for item in items:
         if isinstance(item.expr, ColumnRef):
             aliases.setdefault(item.expr.name, item.name)
     keys = {frozenset(aliases[c] for c in key) for key in schema.keys if key <= aliases.keys()}
-    edges = schema.edges | _conditional_edges([i.expr for i in items if not isinstance(i.expr, ColumnRef)], schema)
+    edges = schema.edges | conditional_edges([i.expr for i in items if not isinstance(i.expr, ColumnRef)], schema)
     return Project(input, items, Schema(columns, minimal_keys(keys), edges))
+
+
+def extend(input: Relation, items: Iterable[Item], *, renamed: frozenset[str] = frozenset()) -> Extend:
+    """The input's columns and `items`; one named as a column takes its place. `renamed` as for `project`."""
+    items = tuple(items)
+    schema = input.schema
+    columns = dict(schema.by_name)
+    replaced = frozenset(item.name for item in items if columns.pop(item.name, None) is not None)
+    columns |= {item.name: _item_column(item, schema, renamed) for item in items}
+    aliases: dict[str, str] = {}
+    for item in items:
+        if isinstance(item.expr, ColumnRef):
+            aliases.setdefault(item.expr.name, item.name)
+    keys = {
+        frozenset(aliases[c] if c in replaced else c for c in key)
+        for key in schema.keys
+        if key & replaced <= aliases.keys()
+    }
+    edges = schema.edges | conditional_edges([i.expr for i in items], schema)
+    return Extend(input, items, Schema(tuple(columns.values()), minimal_keys(keys), edges))
 
 
 def join(kind: JoinKind, left: Relation, right: Relation, on: Expr | None, *, right_unique: bool = False) -> Join:
@@ -116,7 +136,7 @@ def join(kind: JoinKind, left: Relation, right: Relation, on: Expr | None, *, ri
         edges |= edges_of([on], both, Role.JOIN)
     left_columns, right_columns = left.schema.columns, right.schema.columns
     if on is not None and kind in (JoinKind.INNER, JoinKind.SEMI):
-        refined = refine((*left_columns, *right_columns), on)
+        refined = refine({**left.schema.by_name, **right.schema.by_name}, on)
         left_columns, right_columns = refined[: len(left_columns)], refined[len(left_columns) :]
     columns = tuple(_optional(c) if left_optional else c for c in left_columns)
     if not keeps_right:
@@ -167,7 +187,7 @@ def asof_join(
     columns = both.columns
     if kind is JoinKind.INNER:
         for condition in node.conditions:
-            columns = refine(columns, condition)
+            columns = refine({c.name: c for c in columns}, condition)
     count = len(left.schema.columns)
     others = (_joined(_optional(c) if kind is JoinKind.LEFT else c) for c in columns[count:])
     return replace(node, schema=Schema((*columns[:count], *others), left.schema.keys, edges))
@@ -182,8 +202,8 @@ def aggregate_rows(input: Relation, keys: Iterable[Item], aggregates: Iterable[A
     if not keys and not aggregates:
         raise ValueError("an aggregation has at least one key or aggregate")
     schema = input.schema
-    columns = tuple(Column(k.name, k.expr.inferred, _marked(k.expr, schema, Transform.GROUPED)) for k in keys)
-    columns += tuple(Column(a.name, a.call.inferred, _call_origins(a.call, schema)) for a in aggregates)
+    columns = tuple(Column(k.name, k.expr.inferred, marked(k.expr, schema, Transform.GROUPED)) for k in keys)
+    columns += tuple(Column(a.name, a.call.inferred, call_origins(a.call, schema)) for a in aggregates)
     edges = schema.edges | edges_of([k.expr for k in keys], schema, Role.GROUP)
     edges |= edges_of([s.expr for a in aggregates for s in a.call.order], schema, Role.SORT)
     key = frozenset(k.name for k in keys)
@@ -205,7 +225,7 @@ def window_rows(input: Relation, items: Iterable[WindowItem]) -> Window:
         edges |= edges_of(shaping, schema, Role.WINDOW)
     items = tuple(replace(i, call=_with_total_order(i.call, schema)) for i in items)
     columns = tuple(
-        Column(i.name, i.call.inferred, _union(_marked(a, schema, Transform.DERIVED) for a in i.call.args))
+        Column(i.name, i.call.inferred, union_of_origins(marked(a, schema, Transform.DERIVED) for a in i.call.args))
         for i in items
     )
     keys = set(schema.keys)
@@ -236,7 +256,7 @@ def expand_rows(input: Relation, item: Item) -> Expand:
         raise ValueError(f"an array is expanded, not {array}")
     schema = input.schema
     element = Inferred(array.element, array.element_nullable)
-    column = Column(item.name, element, _marked(item.expr, schema, Transform.DERIVED))
+    column = Column(item.name, element, marked(item.expr, schema, Transform.DERIVED))
     edges = schema.edges | edges_of([item.expr], schema, Role.EXPAND)
     return Expand(input, item, Schema((*schema.columns, column), edges=edges))
 
@@ -300,7 +320,7 @@ COMBINED: Mapping[SetKind, Callable[[Inferred, Inferred], Inferred]] = {
 
 
 def _merged(kind: SetKind, a: Column, b: Column) -> tuple[Origin, ...]:
-    return a.origins if kind is SetKind.EXCEPT else _union((a.origins, b.origins))
+    return a.origins if kind is SetKind.EXCEPT else union_of_origins((a.origins, b.origins))
 
 
 def distinct_rows(input: Relation) -> Aggregate:
@@ -340,56 +360,14 @@ def equal_pairs(on: Expr | None, left: Schema, right: Schema) -> tuple[tuple[str
     return tuple(pairs)
 
 
-def origins_of(name: str, expr: Expr, schema: Schema, renames: Transform) -> tuple[Origin, ...]:
-    """Where the value of an output column comes from (Seed 0 §4 rules 1 and 2)."""
-    if isinstance(expr, ColumnRef):
-        own = schema[expr.name].origins
-        if expr.name == name or renames is Transform.PASSTHROUGH:
-            return own
-        return tuple(replace(o, transform=renames) if o.transform is Transform.PASSTHROUGH else o for o in own)
-    return _marked(expr, schema, Transform.DERIVED)
-
-
-def edges_of(exprs: Iterable[Expr], schema: Schema, role: Role) -> frozenset[RowEdge]:
-    """The row-shaping edges of expressions that decide about rows."""
-    names = frozenset(n for e in exprs for n in columns_read(e))
-    return frozenset(RowEdge(o.node, o.column, role) for n in names for o in schema[n].origins)
-
-
-def _conditional_edges(exprs: Iterable[Expr], schema: Schema) -> frozenset[RowEdge]:
-    """Edges of the conditions of `case` and `if`: they choose a value without being part of it."""
-    conditions: list[Expr] = []
-    stack = list(exprs)
-    while stack:
-        match stack.pop():
-            case Call(function="case" | "if", args=args):
-                conditions.extend(args[i] for i in range(0, len(args) - len(args) % 2, 2))
-                stack.extend(args)
-            case expr:
-                stack.extend(children(expr))
-    return edges_of(conditions, schema, Role.CONDITIONAL)
-
-
-def _call_origins(aggregate: AggregateCall | WindowCall, schema: Schema) -> tuple[Origin, ...]:
-    return _union(_marked(a, schema, Transform.AGGREGATED) for a in aggregate.args)
-
-
-def _marked(expr: Expr, schema: Schema, transform: Transform) -> tuple[Origin, ...]:
-    read = columns_read(expr)
-    return tuple(sorted({Origin(o.node, o.column, transform, o.joined) for n in read for o in schema[n].origins}))
-
-
-def _union(parts: Iterable[tuple[Origin, ...]]) -> tuple[Origin, ...]:
-    return tuple(sorted({o for part in parts for o in part}))
-
-
-def _item_column(item: Item, schema: Schema, renames: Transform) -> Column:
+def _item_column(item: Item, schema: Schema, renamed: frozenset[str]) -> Column:
     """The output column of a projection's item: of a column that only passes through, the column itself."""
     expr = item.expr
     if isinstance(expr, ColumnRef) and expr.name == item.name:
         own = schema[expr.name]
         if own.inferred is expr.inferred:
             return own
+    renames = Transform.RENAMED if item.name in renamed else Transform.PASSTHROUGH
     return Column(item.name, expr.inferred, origins_of(item.name, expr, schema, renames))
 
 

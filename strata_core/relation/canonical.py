@@ -4,6 +4,7 @@ Rewrites, each of which keeps rows, columns, types and order:
 
 - columns that nothing reads are dropped, down to the scans; so are orders that nothing observes;
 - a filter sinks below the projections it follows and joins the filters there, each conjunct once;
+- steps that add columns and filters between them are taken together, and become projections of what is read;
 - adjacent projections become one, as long as that does not multiply work (`MAX_SIZE`, `MAX_DEPTH`);
 - a projection that changes nothing goes, and one that only names an aggregation's columns goes into it.
 
@@ -15,8 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..frozen import dataclass, replace
-from ..types import Inferred
-from ..types.functions import CATALOG, SignatureError
 from .build import (
     aggregate_rows,
     asof_join,
@@ -32,19 +31,11 @@ from .build import (
     window_rows,
 )
 from .expressions import (
-    BEFORE,
-    Call,
-    Cast,
-    Chain,
     ColumnRef,
     Expr,
-    ExternCall,
-    Link,
     Literal,
     aggregate,
-    argument,
     call,
-    children,
     columns_read,
     conjuncts,
     literal,
@@ -54,6 +45,7 @@ from .nodes import (
     AggregateItem,
     AsofJoin,
     Expand,
+    Extend,
     Filter,
     Item,
     Join,
@@ -68,12 +60,9 @@ from .nodes import (
     Window,
     expressions,
 )
+from .runs import Run, run_below
 from .schema import Schema
-
-MAX_SIZE = 64
-"""Expression nodes up to which projections are fused although a computed column is read more than once."""
-MAX_DEPTH = 64
-"""How deep a fused expression may nest, since engines and passes recurse into expressions."""
+from .substitution import MAX_DEPTH, MAX_SIZE, Measure, measure, substituted
 
 
 def canonical(relation: Relation) -> Relation:
@@ -132,11 +121,11 @@ def _demands(visit: _Visit) -> list[_Visit]:
     match visit.node:
         case Scan():
             return []
-        case Filter() as node:
-            base, conditions = _filters(node)
-            return [demand(base, needed | _reads(conditions), visit.ordered)]
         case Project() as node:
             return [demand(node.input, _reads(i.expr for i in _kept(node.items, needed)), visit.ordered)]
+        case Extend() | Filter() as node:
+            run = run_below(node, needed)
+            return [demand(run.base, run.needed, visit.ordered)]
         case Join() as node:
             both = needed | (columns_read(node.on) if node.on is not None else frozenset())
             return [demand(node.left, both), demand(node.right, both)]
@@ -169,13 +158,13 @@ def _rebuilt(visit: _Visit, given: Sequence[Relation]) -> Relation:
     match visit.node:
         case Scan() as node:
             return _pruned(node, needed)
-        case Filter() as node:
-            (input,) = given
-            return _filtered(input, _retyped(_filters(node)[1], input.schema), needed)
         case Project() as node:
             (input,) = given
             items = _kept(node.items, needed)
             return _projected(input, [Item(i.name, _retype(i.expr, input.schema)) for i in items])
+        case Extend() | Filter() as node:
+            (input,) = given
+            return _stepwise(input, run_below(node, needed))
         case Join() as node:
             left, right = given
             both = Schema((*left.schema.columns, *right.schema.columns))
@@ -250,23 +239,14 @@ def _pruned(node: Scan, needed: frozenset[str]) -> Scan:
     return scan(node.table, columns, [key for key in node.schema.keys if key <= names])
 
 
-def _filters(node: Filter) -> tuple[Relation, list[Expr]]:
-    """What a filter and those right below it filter, and the conditions of all, the lowest first: taken together, so
-    that a long row of filters costs no more than their number."""
-    rows: list[Filter] = [node]
-    while isinstance(rows[-1].input, Filter):
-        rows.append(rows[-1].input)
-    return rows[-1].input, [part for one in reversed(rows) for part in conjuncts(one.predicate)]
-
-
 def _filtered(input: Relation, conditions: Sequence[Expr], needed: frozenset[str]) -> Relation:
     """The rows of `input` that satisfy all `conditions`, asked as far down as they can be. Of a projection above
     them only the columns `needed` are left, not those that the conditions alone read."""
     match input:
         case Project():
             values = {i.name: i.expr for i in input.items}
-            sunk = [_substituted(c, values, input.input.schema) for c in conditions]
-            if all(map(_bounded, sunk)):
+            sunk = [substituted(c, values, input.input.schema) for c in conditions]
+            if all(measure(c).bounded for c in sunk):
                 items = _kept(input.items, needed)
                 below = _filtered(input.input, sunk, _reads(i.expr for i in items))
                 return _projected(below, [Item(i.name, _retype(i.expr, below.schema)) for i in items])
@@ -294,8 +274,8 @@ def _projected(input: Relation, items: Sequence[Item]) -> Relation:
     match input:
         case Project():
             values = {i.name: i.expr for i in input.items}
-            fused = [Item(i.name, _substituted(i.expr, values, input.input.schema)) for i in items]
-            if _worthwhile(input.items, items, fused):
+            if _worthwhile(input.items, items):
+                fused = [Item(i.name, substituted(i.expr, values, input.input.schema)) for i in items]
                 return _projected(input.input, fused)
         case Aggregate() if (named := _new_names(input, items)) is not None:
             keys = [replace(k, name=named[k.name]) for k in input.keys]
@@ -309,6 +289,43 @@ def _projected(input: Relation, items: Sequence[Item]) -> Relation:
     return input if unchanged == [*input.schema.names] and len(items) == len(unchanged) else project(input, items)
 
 
+def _stepwise(input: Relation, run: Run) -> Relation:
+    """What the steps of `run` make of `input`, in as few of them as is worthwhile: each item and condition is looked at
+    once, however many columns there are beside it."""
+    values: dict[str, Expr] = {n: ref(input, n) for n in input.schema.by_name if n in run.needed}
+    sizes: dict[str, Measure] = {}
+    asked: list[Expr] = []
+    apart = together = 0
+    for step in run.steps:
+        made = {i.name: measure(i.expr, sizes) for i in step.items}
+        apart += sum(measure(i.expr).size for i in step.items)
+        left = together - sum(sizes[n].size for n in step.last_reads if n in sizes)
+        left += sum(m.size for m in made.values())
+        deep = any(m.depth > MAX_DEPTH for m in made.values())
+        if deep or left > max(MAX_SIZE, apart) or not all(measure(c, sizes).bounded for c in step.conditions):
+            input = _at_once(input, asked, values)
+            values, sizes, asked = {n: ref(input, n) for n in values}, {}, []
+            made = {i.name: measure(i.expr) for i in step.items}
+            apart = left = sum(m.size for m in made.values())
+        computed = {i.name: substituted(i.expr, values, input.schema) for i in step.items}
+        asked += (substituted(c, values, input.schema) for c in step.conditions)
+        for name in step.last_reads:
+            del values[name]
+            sizes.pop(name, None)
+        values |= computed
+        sizes |= made
+        together = left
+    return _at_once(input, asked, values)
+
+
+def _at_once(input: Relation, conditions: Sequence[Expr], values: Mapping[str, Expr]) -> Relation:
+    """The rows of `input` that satisfy all `conditions`, with the columns `values`; where there is none, any."""
+    below = _filtered(input, conditions, _reads(values.values())) if conditions else input
+    if below is not input:  # what the conditions prove is known of the columns
+        values = {n: _retype(e, below.schema) for n, e in values.items()}
+    return _projected(below, [Item(n, e) for n, e in values.items()]) if values else below
+
+
 def _new_names(input: Aggregate, items: Sequence[Item]) -> dict[str, str] | None:
     """The new name of each column of an aggregation, where `items` only name its columns and keep all keys."""
     named: dict[str, str] = {}
@@ -319,29 +336,14 @@ def _new_names(input: Aggregate, items: Sequence[Item]) -> dict[str, str] | None
     return named if all(k.name in named for k in input.keys) else None
 
 
-def _worthwhile(inner: Sequence[Item], outer: Sequence[Item], fused: Sequence[Item]) -> bool:
-    """Whether the fused projection does not do much more than the two it replaces."""
-    measures = [_measure(i.expr) for i in fused]
-    if any(depth > MAX_DEPTH for _, depth in measures):
+def _worthwhile(inner: Sequence[Item], outer: Sequence[Item]) -> bool:
+    """Whether a fused projection does not do much more than the two that it replaces."""
+    sizes = {i.name: measure(i.expr) for i in inner}
+    fused = [measure(i.expr, sizes) for i in outer]
+    if any(m.depth > MAX_DEPTH for m in fused):
         return False
-    apart = sum(_measure(i.expr)[0] for i in (*inner, *outer))
-    return sum(size for size, _ in measures) <= max(MAX_SIZE, apart)
-
-
-def _bounded(expr: Expr) -> bool:
-    size, depth = _measure(expr)
-    return size <= MAX_SIZE and depth <= MAX_DEPTH
-
-
-def _measure(expr: Expr) -> tuple[int, int]:
-    """The number of nodes of an expression, and how deep they nest."""
-    size = deepest = 0
-    stack = [(expr, 1)]
-    while stack:
-        node, depth = stack.pop()
-        size, deepest = size + 1, max(deepest, depth)
-        stack.extend((child, depth + 1) for child in children(node))
-    return size, deepest
+    apart = sum(m.size for m in sizes.values()) + sum(measure(i.expr).size for i in outer)
+    return sum(m.size for m in fused) <= max(MAX_SIZE, apart)
 
 
 def _retyped(exprs: Iterable[Expr], schema: Schema) -> list[Expr]:
@@ -349,51 +351,4 @@ def _retyped(exprs: Iterable[Expr], schema: Schema) -> list[Expr]:
 
 
 def _retype(expr: Expr, schema: Schema) -> Expr:
-    return _substituted(expr, {}, schema)
-
-
-def _substituted(expr: Expr, values: Mapping[str, Expr], schema: Schema) -> Expr:
-    """`expr` with `values` in the place of columns, and with what is known of columns from `schema`.
-
-    Types stay as they are; nullability and facts are inferred anew, since they depend on the place.
-    """
-    match expr:
-        case ColumnRef():
-            return values[expr.name] if expr.name in values else ColumnRef(expr.name, schema[expr.name].inferred)
-        case Literal():
-            return expr
-        case Cast():
-            operand = _substituted(expr.operand, values, schema)
-            inner = operand.inferred
-            inferred = Inferred(
-                expr.inferred.type,
-                inner.nullable or expr.safe,
-                None if expr.inferred.values is None else inner.values,
-                expr.inferred.nonzero and inner.nonzero,
-            )
-            return replace(expr, operand=operand, inferred=inferred)
-        case ExternCall():
-            args = tuple(_substituted(a, values, schema) for a in expr.args)
-            return replace(expr, args=args, inferred=expr.function.result(tuple(a.inferred for a in args)))
-        case Call():
-            args = tuple(_substituted(a, values, schema) for a in expr.args)
-            return replace(expr, args=args, inferred=_inferred(expr, args))
-        case Chain():
-            first = _substituted(expr.first, values, schema)
-            links: list[Link] = []
-            before = first.inferred
-            for one in expr.links:
-                moved = replace(one, operand=_substituted(one.operand, values, schema))
-                call = moved.after(ColumnRef(BEFORE, before))
-                before = _inferred(call, call.args)
-                links.append(replace(moved, inferred=before))
-            return Chain(first, tuple(links))
-
-
-def _inferred(node: Call, args: Sequence[Expr]) -> Inferred:
-    try:
-        result = CATALOG[node.function].rule(tuple(map(argument, args))).result
-    except SignatureError:
-        # The arguments stand cast as the rule asked; where it does not read them so, nothing is known.
-        return Inferred(node.inferred.type, nullable=True)
-    return Inferred(node.inferred.type, result.nullable, result.values, result.nonzero)
+    return substituted(expr, {}, schema)

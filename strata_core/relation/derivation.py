@@ -38,6 +38,7 @@ from .nodes import (
     Aggregate,
     AsofJoin,
     Expand,
+    Extend,
     Filter,
     Join,
     Limit,
@@ -143,6 +144,10 @@ class _Walk:
             case Project():
                 (below,) = given
                 return below._replace(columns={i.name: _expression(i.expr, below.columns) for i in node.items})
+            case Extend():
+                (below,) = given
+                computed = {i.name: _expression(i.expr, below.columns) for i in node.items}
+                return below._replace(columns={**below.columns, **computed})
             case Aggregate():
                 (below,) = given
                 keys = {k.name: _expression(k.expr, below.columns) for k in node.keys}

@@ -35,6 +35,7 @@ from .nodes import (
     Aggregate,
     AsofJoin,
     Expand,
+    Extend,
     Filter,
     Join,
     Limit,
@@ -123,7 +124,7 @@ def _named(node: Scan) -> tuple[Names, Rows]:
     return {c.name: _stored(c) for c in node.schema.columns}, Rows(digest(b"scan", node.table))
 
 
-Inner = Filter | Project | Join | AsofJoin | Aggregate | Window | Sort | Limit | SetOperation | Expand
+Inner = Filter | Project | Extend | Join | AsofJoin | Aggregate | Window | Sort | Limit | SetOperation | Expand
 
 
 def _node(node: Inner, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]:
@@ -142,6 +143,9 @@ def _node(node: Inner, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]:
         case Project():
             ((names, rows),) = given
             return {i.name: _expression(i.expr, names) for i in node.items}, rows
+        case Extend():
+            ((names, rows),) = given
+            return {**names, **{i.name: _expression(i.expr, names) for i in node.items}}, rows
         case Aggregate():
             ((names, rows),) = given
             keys = {k.name: digest(b"key", _expression(k.expr, names)) for k in node.keys}

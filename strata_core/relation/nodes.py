@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from ..frozen import dataclass
-from .expressions import AggregateCall, Expr, SortKey, WindowCall, call
+from .expressions import AggregateCall, ColumnRef, Expr, SortKey, WindowCall, call
 from .schema import Schema
 
 
@@ -82,6 +82,27 @@ class Project:
     input: Relation
     items: tuple[Item, ...]
     schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """The input's columns and, for each item, a value computed per row; an item named as a column takes its place.
+
+    A step that adds columns costs what it adds: it does not list those that pass through. Canonical relations have
+    projections in its place.
+    """
+
+    input: Relation
+    items: tuple[Item, ...]
+    schema: Schema
+
+    @property
+    def written_out(self) -> Project:
+        """The projection that it is short for."""
+        own = {item.name: item for item in self.items}
+        passed = (Item(c.name, ColumnRef(c.name, c.inferred)) for c in self.input.schema.columns if c.name not in own)
+        kept = {item.name: item for item in passed} | own
+        return Project(self.input, tuple(kept[name] for name in self.schema.names), self.schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +229,9 @@ class SetOperation:
 
 
 Part = TypeVar("Part")
-Relation = Scan | Filter | Project | Join | AsofJoin | Aggregate | Window | Sort | Limit | SetOperation | Expand
+Relation = (
+    Scan | Filter | Project | Extend | Join | AsofJoin | Aggregate | Window | Sort | Limit | SetOperation | Expand
+)
 
 
 def inputs(relation: Relation) -> tuple[Relation, ...]:
@@ -218,7 +241,7 @@ def inputs(relation: Relation) -> tuple[Relation, ...]:
             return ()
         case Join() | AsofJoin() | SetOperation():
             return (relation.left, relation.right)
-        case Filter() | Project() | Aggregate() | Window() | Sort() | Limit() | Expand():
+        case Filter() | Project() | Extend() | Aggregate() | Window() | Sort() | Limit() | Expand():
             return (relation.input,)
 
 
@@ -256,7 +279,7 @@ def expressions(node: Relation) -> Iterator[Expr]:
             return
         case Filter():
             yield node.predicate
-        case Project():
+        case Project() | Extend():
             yield from (item.expr for item in node.items)
         case Join():
             yield from [node.on] if node.on is not None else []

@@ -13,19 +13,20 @@ from decimal import Decimal
 from ..frozen import replace
 from ..types import Inferred, union_of_values
 from ..types.functions.comparison import COMPARISONS
-from .expressions import Call, Cast, Chain, ColumnRef, Expr, Literal, conjuncts
+from .expressions import Call, Cast, Chain, ColumnRef, Expr, Literal, columns_read, conjuncts
 from .schema import Column
 
 NULL_STRICT = frozenset({*COMPARISONS, "like", "rlike", "add", "subtract", "multiply", "concat_op", "negate", "not"})
 """Functions that are null as soon as one argument is, and so prove all of them nonnull where they are true."""
 
 
-def refine(columns: tuple[Column, ...], predicate: Expr) -> tuple[Column, ...]:
-    """`columns` with the facts that `predicate` proves of the rows for which it is true."""
-    facts: dict[str, Inferred] = {c.name: c.inferred for c in columns}
+def refine(columns: Mapping[str, Column], predicate: Expr) -> tuple[Column, ...]:
+    """`columns`, by name, with the facts that `predicate` proves of the rows for which it is true."""
+    facts = {name: columns[name].inferred for name in columns_read(predicate)}
     for part in conjuncts(predicate):
         _learn(part, facts)
-    return tuple(c if facts[c.name] is c.inferred else replace(c, inferred=facts[c.name]) for c in columns)
+    learned = {n: replace(columns[n], inferred=i) for n, i in facts.items() if i is not columns[n].inferred}
+    return (*{**columns, **learned}.values(),)
 
 
 def _learn(part: Expr, facts: dict[str, Inferred]) -> None:

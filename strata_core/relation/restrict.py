@@ -22,6 +22,7 @@ from .nodes import (
     Aggregate,
     AsofJoin,
     Expand,
+    Extend,
     Filter,
     Item,
     Join,
@@ -126,6 +127,9 @@ def _below(visit: _Visit, stretch: Stretch) -> list[_Visit]:
             by: str | None = column
         case Project(items=items):
             by = _traced(_named(items, column), stretch)
+        case Extend(items=items):
+            computed = _named(items, column)
+            by = column if computed is None else _traced(computed, stretch)
         case Aggregate(keys=keys):
             by = _traced(_named(keys, column), stretch)
         case Window(items=calls):
@@ -193,7 +197,7 @@ def _rebuilt(visit: _Visit, given: list[Relation], stretch: Stretch) -> Relation
         case Join() | AsofJoin() | SetOperation() as node:
             left, right = given
             return replace(node, left=left, right=right)
-        case Filter() | Project() | Aggregate() | Window() | Sort() | Limit() | Expand() as node:
+        case Filter() | Project() | Extend() | Aggregate() | Window() | Sort() | Limit() | Expand() as node:
             (one,) = given
             return replace(node, input=one)
 

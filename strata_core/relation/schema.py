@@ -7,6 +7,7 @@ by parsing emitted SQL.
 from __future__ import annotations
 
 from enum import StrEnum
+from operator import attrgetter
 
 from ..frozen import dataclass, field
 from ..types import Inferred
@@ -74,6 +75,7 @@ class Column:
 
 
 Key = frozenset[str]
+_NAME = attrgetter("name")
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Schema:
     """The columns by name."""
 
     def __post_init__(self) -> None:
-        by_name = {c.name: c for c in self.columns}
+        by_name = dict(zip(map(_NAME, self.columns), self.columns, strict=True))
         object.__setattr__(self, "by_name", by_name)
         if len(by_name) != len(self.columns):
             raise ValueError("column names of a relation are unique")
@@ -102,7 +104,7 @@ class Schema:
     @property
     def names(self) -> tuple[str, ...]:
         """The column names, in order."""
-        return tuple(c.name for c in self.columns)
+        return (*self.by_name,)
 
     def __getitem__(self, name: str) -> Column:
         return self.by_name[name]

@@ -21,7 +21,21 @@ from .expressions import (
     written_operands,
 )
 from .form import flat
-from .nodes import Aggregate, AsofJoin, Expand, Filter, Join, Limit, Project, Relation, Scan, SetOperation, Sort, Window
+from .nodes import (
+    Aggregate,
+    AsofJoin,
+    Expand,
+    Extend,
+    Filter,
+    Join,
+    Limit,
+    Project,
+    Relation,
+    Scan,
+    SetOperation,
+    Sort,
+    Window,
+)
 
 MOST, CONTEXT = 160, 30
 """As many characters of a spelling are shown, and of what both sides share before they differ."""
@@ -119,7 +133,9 @@ def spelled_output(relation: Relation, name: str) -> str:
     """The expression of the output `name`; of a column that passes through, the column upstream."""
     while True:
         match relation:
-            case Project():
+            case Extend() if all(item.name != name for item in relation.items):
+                relation = relation.input
+            case Project() | Extend():
                 expr = next(i.expr for i in relation.items if i.name == name)
                 if not isinstance(expr, ColumnRef):
                     return spelled_expression(expr)

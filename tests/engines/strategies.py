@@ -24,6 +24,7 @@ from strata_core.relation.build import (
     combine,
     distinct_rows,
     expand_rows,
+    extend,
     filter_rows,
     join,
     limit_rows,
@@ -523,6 +524,15 @@ def _project(draw: st.DrawFn, database: Database, relation: Relation) -> Relatio
 
 
 @st.composite
+def _extend(draw: st.DrawFn, database: Database, relation: Relation) -> Relation:
+    replaced = draw(st.lists(st.sampled_from(relation.schema.names), unique=True, max_size=2))
+    types = draw(st.lists(st.sampled_from((*SCALARS, INTS)), min_size=len(replaced) or 1, max_size=3))
+    fresh = (next(database.names) for _ in types)
+    names = [*replaced, *fresh][: len(types)]
+    return extend(relation, [Item(n, draw(expressions(relation.schema, t))) for n, t in zip(names, types, strict=True)])
+
+
+@st.composite
 def _join(draw: st.DrawFn, database: Database, relation: Relation) -> Relation:
     source = draw(st.sampled_from(database.scans))
     right = project(source, [Item(next(database.names), ref(source, n)) for n in source.schema.names])
@@ -676,6 +686,8 @@ STEPS: tuple[Callable[[Database, Relation], st.SearchStrategy[Relation]], ...] =
     _filter,
     _project,
     _project,
+    _extend,
+    _extend,
     _aggregate,
     _window,
     _combine,

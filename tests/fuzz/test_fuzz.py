@@ -137,6 +137,13 @@ def steps(work: Callable[[], object]) -> int:
     return count
 
 
+def wide(statement: str, n: int) -> str:
+    """A model that is not closed: over a table of `n` columns, a `statement` of each."""
+    columns = ", ".join(f"x{i}: int64" for i in range(n))
+    source = f"source t {{ columns: {{ {columns} }} }}"
+    return "\n".join([source, "model m { from t", *map(statement.format, range(n)), ""])
+
+
 GROWING: dict[str, Callable[[int], str]] = {
     "models": lambda n: MODEL + "}\n" + "\n".join(f"model m{i} {{ from t filter x > {i} }}" for i in range(n)),
     "models that read one another": lambda n: MODEL + "}\n" + "\n".join(
@@ -146,6 +153,12 @@ GROWING: dict[str, Callable[[int], str]] = {
     "columns": lambda n: f"{MODEL} select {{ {', '.join(f'c{i} = x + {i}' for i in range(n))} }} }}",
     "statements": lambda n: f"{MODEL} {' '.join(f'filter x > {i}' for i in range(n))} }}",
     "lets of one name": lambda n: MODEL + " ".join(f"let y = x + {i}" for i in range(n)) + "}",
+    "lets that all live": lambda n: wide("let y{0} = x{0} + 1", n)
+    + f"select {{ {', '.join(f'z{i} = y{i}' for i in range(n))} }} }}",
+    "columns derived one by one": lambda n: wide("derive {{ y{0} = x{0} + 1 }}", n) + "}",
+    "columns replaced one by one": lambda n: wide("derive {{ x{0} = x{0} + 1 }}", n) + "}",
+    "columns filtered one by one": lambda n: wide("let y{0} = x{0} + 1 filter y{0} > 1", n) + "}",
+    "a column derived from itself": lambda n: wide("derive {{ x0 = x0 + x1 }}", n) + " select { x0 } }",
     "items of a list": lambda n: f"{MODEL} filter x in [{', '.join(map(str, range(n)))}] }}",
     "operands of or": lambda n: f"{MODEL} filter {' or '.join(f'x == {i}' for i in range(n))} }}",
     "operands of +": lambda n: f"{MODEL} derive {{ y = x{''.join(f' + {i}' for i in range(n))} }} }}",

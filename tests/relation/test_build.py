@@ -6,6 +6,7 @@ import pytest
 
 from strata_core.relation.build import (
     aggregate_rows,
+    extend,
     filter_rows,
     join,
     limit_rows,
@@ -18,7 +19,7 @@ from strata_core.relation.build import (
 )
 from strata_core.relation.expressions import Frame, SortKey, aggregate, call, literal, window
 from strata_core.relation.nodes import AggregateItem, Item, JoinKind, Relation, WindowItem
-from strata_core.relation.schema import Column, Origin, Role, RowEdge, Schema, Transform, minimal_keys
+from strata_core.relation.schema import Column, Origin, Role, RowEdge, Schema, minimal_keys
 from strata_core.types import INT64, STRING, Inferred
 
 ORDERS = scan(
@@ -55,7 +56,7 @@ def test_seed0_s4_rule1_a_selected_column_keeps_its_origin() -> None:
     same = project(ORDERS, [Item("id", ref(ORDERS, "id")), Item("x", ref(ORDERS, "amount"))])
     assert origins(same, "id") == [("orders", "id", "passthrough", False)]
     assert origins(same, "x") == [("orders", "amount", "passthrough", False)]
-    renamed = project(ORDERS, [Item("x", ref(ORDERS, "amount"))], renames=Transform.RENAMED)
+    renamed = project(ORDERS, [Item("x", ref(ORDERS, "amount"))], renamed=frozenset({"x"}))
     assert origins(renamed, "x") == [("orders", "amount", "renamed", False)]
 
 
@@ -64,6 +65,23 @@ def test_seed0_s4_rule2_a_derived_column_unites_the_origins_of_what_it_reads() -
     derived = project(ORDERS, [Item("y", sum_), Item("one", literal(1))])
     assert origins(derived, "y") == [("orders", "amount", "derived", False), ("orders", "id", "derived", False)]
     assert origins(derived, "one") == []
+
+
+def test_a_step_that_adds_columns_keeps_all_others_in_their_order_and_a_new_one_takes_its_place() -> None:
+    sum_ = call("add", ref(ORDERS, "amount"), ref(ORDERS, "id"))
+    added = extend(ORDERS, [Item("y", sum_), Item("code", ref(ORDERS, "country"))], renamed=frozenset({"code"}))
+    assert added.schema.names == ("id", "customer", "country", "amount", "y", "code")
+    assert added.schema["customer"] is ORDERS.schema["customer"]
+    assert origins(added, "y") == [("orders", "amount", "derived", False), ("orders", "id", "derived", False)]
+    assert origins(added, "code") == [("orders", "country", "renamed", False)]
+    assert keys(added) == {("id",)}
+    replaced = extend(ORDERS, [Item("id", ref(ORDERS, "amount")), Item("old", ref(ORDERS, "id"))])
+    assert replaced.schema.names == ("customer", "country", "amount", "id", "old")
+    assert origins(replaced, "id") == [("orders", "amount", "passthrough", False)]
+    assert keys(replaced) == {("old",)}
+    assert keys(extend(ORDERS, [Item("id", literal(1))])) == set()
+    assert replaced.written_out == project(ORDERS, replaced.written_out.items)
+    assert [i.name for i in replaced.written_out.items] == ["customer", "country", "amount", "id", "old"]
 
 
 def test_a_column_that_equals_a_constant_is_no_part_of_a_key() -> None:

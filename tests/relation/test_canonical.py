@@ -13,6 +13,7 @@ from strata_core.engines.protocol import TableInput
 from strata_core.engines.reference.engine import ReferenceEngine
 from strata_core.relation.build import (
     aggregate_rows,
+    extend,
     filter_rows,
     join,
     limit_rows,
@@ -22,7 +23,7 @@ from strata_core.relation.build import (
     sort_rows,
     window_rows,
 )
-from strata_core.relation.canonical import MAX_DEPTH, MAX_SIZE, canonical
+from strata_core.relation.canonical import canonical
 from strata_core.relation.expressions import (
     Call,
     Expr,
@@ -49,6 +50,7 @@ from strata_core.relation.nodes import (
     walk_relation,
 )
 from strata_core.relation.schema import Column
+from strata_core.relation.substitution import MAX_DEPTH, MAX_SIZE
 from strata_core.types import INT64, STRING, Decimal, Inferred, ValueType
 
 from ..engines.conformance import check_conformance
@@ -138,6 +140,27 @@ def test_adjacent_projections_become_one() -> None:
     assert small.items[0].expr == add(add(ref(T, "a"), 1), 2)
 
 
+def test_steps_that_add_columns_become_one_projection_of_what_is_read() -> None:
+    first = extend(T, items(T, x=add(ref(T, "a"), 1), unread=add(ref(T, "b"), 1)))
+    asked = filter_rows(first, above(ref(first, "x"), 5))
+    second = extend(asked, items(asked, a=add(ref(asked, "x"), 2)))
+    small = canonical(project(second, items(second, a=ref(second, "a"), id=ref(second, "id"))))
+    assert kinds(small) == ["Project", "Filter", "Scan"]
+    assert isinstance(small, Project)
+    assert isinstance(small.input, Filter)
+    assert small.input.schema.names == ("id", "a")
+    assert small.input.predicate == above(add(ref(T, "a"), 1), 5)
+    kept = ref(small.input, "a")
+    assert not kept.inferred.nullable
+    assert [(i.name, i.expr) for i in small.items] == [("a", add(add(kept, 1), 2)), ("id", ref(T, "id"))]
+
+
+def test_a_step_of_which_no_column_is_read_goes() -> None:
+    added = extend(T, items(T, x=add(ref(T, "a"), 1)))
+    counted = aggregate_rows(added, [], [AggregateItem("n", aggregate("count", grouped=False))])
+    assert kinds(canonical(counted)) == ["Aggregate", "Scan"]
+
+
 def test_a_projection_that_changes_nothing_goes_and_one_that_drops_columns_prunes_the_scan() -> None:
     same = project(T, [Item(n, ref(T, n)) for n in T.schema.names])
     assert canonical(same) == T
@@ -217,9 +240,9 @@ def test_a_count_of_rows_still_reads_one_column() -> None:
 
 def test_fusing_never_multiplies_work_without_bound() -> None:
     relation: Relation = project(T, items(T, x=ref(T, "a")))
-    for _ in range(40):
+    for step in range(40):
         x = ref(relation, "x")
-        relation = project(relation, items(relation, x=call("add", x, x)))
+        relation = (extend if step % 2 else project)(relation, items(relation, x=call("add", x, x)))
     small = canonical(relation)
     sizes = [sum(1 for i in n.items for _ in walk(i.expr)) for n in walk_relation(small) if isinstance(n, Project)]
     assert max(sizes) <= MAX_SIZE
@@ -229,7 +252,8 @@ def test_fusing_never_multiplies_work_without_bound() -> None:
 def test_long_chains_take_no_recursion_and_nest_no_deeper_than_the_bound() -> None:
     relation: Relation = project(T, items(T, x=ref(T, "a")))
     for step in range(3000):
-        relation = project(relation, items(relation, x=add(ref(relation, "x"), step)))
+        one = project if step % 2 else extend
+        relation = one(relation, items(relation, x=add(ref(relation, "x"), step)))
         if step % 3 == 0:
             relation = filter_rows(relation, above(ref(relation, "x"), step))
     small = canonical(relation)

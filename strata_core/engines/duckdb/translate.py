@@ -21,6 +21,7 @@ from ...relation.nodes import (
     AggregateItem,
     AsofJoin,
     Expand,
+    Extend,
     Filter,
     Item,
     Join,
@@ -122,6 +123,8 @@ def _step(node: Relation, below: list[Step], query: Query, tables: Mapping[ScanK
             return _filtered(node.predicate, below[0], query)
         case Project():
             return _projected(node, below[0], query)
+        case Extend():
+            return _projected(node.written_out, below[0], query)
         case Join():
             # Leaves first means right first.
             return _joined(node, below[1], below[0], query)

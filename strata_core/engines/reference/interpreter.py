@@ -19,6 +19,7 @@ from ...relation.nodes import (
     Aggregate,
     AsofJoin,
     Expand,
+    Extend,
     Filter,
     Join,
     JoinKind,
@@ -53,6 +54,8 @@ def _rows(node: Relation, reading: Reading) -> Rows:
             return _filtered(node, reading)
         case Project():
             return _projected(node, reading)
+        case Extend():
+            return _projected(node.written_out, reading)
         case Join():
             conditions = () if node.on is None else (node.on,)
             return joined(node, *_sides(node, conditions, reading), reading)
