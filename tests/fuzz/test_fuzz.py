@@ -6,7 +6,6 @@ wrong with it is told. Cost is counted in steps of the interpreter's loops, neve
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import pytest
@@ -15,6 +14,7 @@ from strata_core.analysis import CompiledProject, compile_project
 from strata_core.diagnostics import Diagnostic
 from strata_core.language.parser import MAX_ERRORS, parse_bytes
 
+from ..counting import steps
 from .inputs import FILE, input_of, programs
 from .run import SEEDS, check
 
@@ -117,24 +117,6 @@ def test_ten_thousand_columns():
 
 def test_a_file_that_is_no_strata_is_not_told_of_without_end():
     assert len(findings("model { \n" * 100_000)) <= 2 * MAX_ERRORS
-
-
-def steps(work: Callable[[], object]) -> int:
-    """How many lines of Python run in `work`: the same on every machine."""
-    count = 0
-
-    def count_line(frame: object, event: str, argument: object) -> Callable[..., object]:
-        nonlocal count
-        count += event == "line"
-        return count_line
-
-    before = sys.gettrace()
-    sys.settrace(count_line)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return count
 
 
 def wide(statement: str, n: int) -> str:
