@@ -60,3 +60,18 @@ def test_every_section_of_seed_0_that_is_built_has_tests_of_its_name() -> None:
     tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
     sections = ("s1", "s2", "s3", *(f"s4_rule{n}" for n in range(1, 7)), "s5a", "s5b", "s5c", "s6", "s7")
     assert [s for s in sections if f"def test_seed0_{s}_" not in tests] == []
+
+
+SEED_1 = """
+two_clocks valid_time_declaration valid_time_type instant_comparison as_of row_age_cutoff as_of_unretained valid_as_of
+valid_time_undeclared pin_bound unbounded_latest beneath_enforcement covering_versions interval_rows echo
+declaration lag_fill live_since available_as_of bound_echo undeclared vintage_rows vintage_hash vintage_validation
+vintage_dedup_key vintage_scope adjustment_factors
+""".split()  # noqa: SIM905 - a list of words reads best as words
+
+
+def test_every_clause_of_seed_1_has_a_test_of_its_name() -> None:
+    tests = "".join(
+        (ROOT / "tests/store/tables" / f"test_{page}_time.py").read_text() for page in ("bound", "available")
+    )
+    assert [clause for clause in SEED_1 if f"def test_{clause}(" not in tests] == []

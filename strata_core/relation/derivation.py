@@ -30,6 +30,7 @@ from .expressions import (
     SortKey,
     WindowCall,
     conjuncts,
+    literal,
     uncoerced,
     written_operands,
 )
@@ -136,8 +137,8 @@ class _Walk:
                 return self._combined(node, *given)
             case Filter():
                 (below,) = given
-                asked = [p for p in conjuncts(node.predicate) if not (isinstance(p, Literal) and p.value is True)]
-                found = {_expression(p, below.columns): p for p in asked}
+                found = {_expression(p, below.columns): p for p in conjuncts(node.predicate)}
+                found.pop(TRUE, None)
                 for identity, predicate in found.items():
                     self._step(StepKind.FILTER, identity, [predicate])
                 return _Part(below.columns, below.base, below.conditions | found.keys())
@@ -286,3 +287,7 @@ def _literal(value: object) -> str:
             return f"instant {value.isoformat()}"
         case _:
             return f"text {value}"
+
+
+TRUE = _expression(literal(True), {})
+"""The condition that leaves no row out."""

@@ -30,6 +30,7 @@ from .expressions import (
     SortKey,
     WindowCall,
     conjuncts,
+    literal,
 )
 from .nodes import (
     Aggregate,
@@ -137,9 +138,8 @@ def _node(node: Inner, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]:
             return _combined(node, *given)
         case Filter():
             ((names, rows),) = given
-            asked = [p for p in conjuncts(node.predicate) if not (isinstance(p, Literal) and p.value is True)]
-            conditions = rows.conditions | {_expression(p, names) for p in asked}
-            return names, Rows(rows.base, conditions, rows.order)
+            asked = {_expression(p, names) for p in conjuncts(node.predicate)} - {TRUE}
+            return names, Rows(rows.base, rows.conditions | asked, rows.order)
         case Project():
             ((names, rows),) = given
             return {i.name: _expression(i.expr, names) for i in node.items}, rows
@@ -254,6 +254,10 @@ def _expression(expr: Expr, names: Names) -> Identity:
                 value = _called(one.function, [left, _expression(one.operand, names)], one.inferred.type)
                 before = one.inferred
             return value
+
+
+TRUE = _expression(literal(True), {})
+"""The condition that leaves no row out, whatever it is called."""
 
 
 def _cast(value: Identity, type_: ValueType, *, safe: bool) -> Identity:

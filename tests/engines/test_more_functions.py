@@ -17,7 +17,8 @@ from strata_core.relation.nodes import AggregateItem, Item, Relation, WindowItem
 from strata_core.relation.schema import Column
 from strata_core.types import JSON, STRING, Inferred, parse_type
 
-from .conformance import check_conformance, table_of
+from .conformance import check_conformance, outcome_of, table_of
+from .engines import ENGINES
 
 ENGINE = DuckDBEngine(EngineSettings(memory_limit="256MiB", threads=1))
 TEXT = st.text(st.sampled_from('ab,é🐈\\"\n\t\x1f\x7f/ß'), max_size=6)
@@ -56,8 +57,29 @@ def test_arrays_of_texts(values, number, text):
     calls = [call(f, x) for f in ("array_reverse", "array_distinct", "array_min", "array_max")]
     calls += [call(f, x, literal(text)) for f in ("array_remove", "array_index_of", "array_join")]
     calls += [call("array_slice", x, literal(number), literal(2)), call("array_slice", x, literal(0), literal(number))]
-    calls += [call("array_remove", x, cast(literal(None), STRING))]
+    calls += [call("array_remove", x, cast(literal(None), STRING)), call("concat", x)]
+    calls += [call("concat", call("array_construct", x, x)), call("concat", literal(text), literal(text))]
     check("array(string)", values, *calls)
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda e: e.name)
+@pytest.mark.parametrize(
+    ("elements", "text", "both"),
+    [
+        (["a", "b", "a"], "aba", ["a", "b", "a", "x"]),
+        ([""], "", ["", "x"]),
+        ([], None, ["x"]),
+        (["a", None], None, ["a", None, "x"]),
+        ([None], None, [None, "x"]),
+        (None, None, None),
+    ],
+)
+def test_seed0_s2_concat_of_an_array_is_its_elements_joined_and_null_of_none(engine, elements, text, both):
+    base = scan("t", (column("array(string)"),))
+    pair = call("array_construct", ref(base, "c"), call("array_construct", literal("x")))
+    relation = project(base, [Item("text", call("concat", ref(base, "c"))), Item("both", call("concat", pair))])
+    outcome = outcome_of(engine, relation, {"t": table_of((column("array(string)"),), [[elements]])})
+    assert [*outcome.rows] == [(text, both)]
 
 
 @settings(max_examples=30, deadline=None)

@@ -237,7 +237,7 @@ def test_what_only_follows_says_from_what() -> None:
     }
 
 
-def test_a_removed_column_breaks_and_names_everyone_whom_it_reaches() -> None:
+def test_seed0_s5b_lineage_diff_names_everyone_whom_a_removed_column_reaches() -> None:
     """Seed 0 §5 B: the diff yields exactly Down named per column."""
     found = edited(
         ("country, euros = amount, placed }", "country, placed }"),

@@ -24,6 +24,7 @@ from strata_core.relation.build import (
     window_rows,
 )
 from strata_core.relation.canonical import canonical
+from strata_core.relation.derivation import StepKind, derivation
 from strata_core.relation.expressions import (
     Call,
     Expr,
@@ -362,3 +363,12 @@ def test_the_text_of_strings_is_not_commutative() -> None:
     ab = project(T, items(T, x=call("add", s, literal("b"))))
     ba = project(T, items(T, x=call("add", literal("b"), s)))
     assert fingerprint_form(ab) != fingerprint_form(ba)
+
+
+def test_a_condition_that_is_true_is_none_also_under_a_name() -> None:
+    named = project(T, items(T, a=ref(T, "a"), yes=literal(True)))
+    asked = filter_rows(named, ref(named, "yes"))
+    small = project(asked, items(asked, a=ref(asked, "a")))
+    assert kinds(canonical(small)) == ["Scan"]
+    assert fingerprint_form(small) == fingerprint_form(project(T, items(T, a=ref(T, "a"))))
+    assert [s.kind for s in derivation(small).steps] == [StepKind.READ]

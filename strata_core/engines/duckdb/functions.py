@@ -8,7 +8,7 @@ from ...relation.expressions import Call, Literal
 from . import rounding
 from .dates import DATES
 from .nested import NESTED
-from .operators import OPERATORS, Builder, joined, word
+from .operators import OPERATORS, Builder, word
 from .sql import SqlExpr
 from .strings import STRINGS
 
@@ -37,7 +37,6 @@ BUILDERS: dict[str, Builder] = {
     **STRINGS,
     **DATES,
     **NESTED,
-    "concat": joined,
     "money_multiply": _money(rounding.money_times, lambda call: word(call, 3)),
     "money_divide": _money(rounding.money_over, lambda call: word(call, 3)),
     "convert": _money(rounding.money_times, lambda call: "half_even"),

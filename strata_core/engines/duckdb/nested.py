@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from ...relation.expressions import Call
-from ...types import STRING, Array, Bool, Decimal, Int64, Json, Money, ValueType
+from ...types import STRING, Array, Bool, Decimal, Int64, Json, Money, String, ValueType
 from . import sql
 from .casts import cast_value
 from .operators import Builder, joined, native, word
@@ -127,6 +127,22 @@ def _join(xs: SqlExpr, separator: SqlExpr) -> SqlExpr:
     return sql.fn("coalesce", sql.fn("array_to_string", xs, separator), sql.string(""))
 
 
+def _concat(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    """Values one after the other, or the elements of one array: null where it has none, or one is null."""
+    if not isinstance(call.args[0].inferred.type, Array):
+        return joined(call, args)
+
+    def with_items(xs: SqlExpr) -> SqlExpr:
+        elements = sql.fn("list_count", xs.copy())
+        whole = exp.EQ(this=elements, expression=sql.fn("len", xs.copy()))
+        some = exp.GT(this=elements.copy(), expression=sql.number(0))
+        texts = isinstance(call.inferred.type, String)
+        value = sql.fn("array_to_string", xs.copy(), sql.string("")) if texts else sql.fn("flatten", xs.copy())
+        return sql.when((exp.And(this=whole, expression=some), value))
+
+    return sql.once("items", args[0], with_items)
+
+
 def _slice(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     """DuckDB counts from 1, and takes what is negative from the end."""
     items, start, count = args
@@ -223,6 +239,7 @@ NESTED: dict[str, Builder] = {
     # DuckDB answers false of a null array or value.
     "array_contains": _with_value(lambda xs, x: sql.fn("list_contains", xs, x)),
     "array_concat": joined,
+    "concat": _concat,
     "array_sort": _sort,
     "array_append": _append(0),
     "array_prepend": _append(1),

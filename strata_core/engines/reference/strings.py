@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from itertools import chain
 
 from .patterns import regexp_extract, regexp_extract_all, regexp_replace
 from .values import Value
@@ -63,6 +64,15 @@ def replace(text: str, search: str, replacement: str) -> str:
     return text.replace(search, replacement) if search else text
 
 
+def concat(*parts: Value) -> Value:
+    """Texts joined, or the elements of one array: null where it has none, or one is null."""
+    elements = parts[0] if isinstance(parts[0], list) else [*parts]
+    if not elements or None in elements:
+        return None
+    lists = [one for one in elements if isinstance(one, list)]
+    return [*chain.from_iterable(lists)] if lists else "".join(map(str, elements))
+
+
 STRINGS: dict[str, Callable[..., Value]] = {
     "upper": _mapped(str.upper),
     "lower": _mapped(str.lower),
@@ -80,7 +90,7 @@ STRINGS: dict[str, Callable[..., Value]] = {
     "startswith": lambda text, part: text.startswith(part),
     "endswith": lambda text, part: text.endswith(part),
     "contains": lambda text, part: part in text,
-    "concat": lambda *parts: "".join(parts),
+    "concat": concat,
     "regexp_replace": regexp_replace,
     "regexp_extract": regexp_extract,
     "regexp_extract_all": regexp_extract_all,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from ..inferred import Inferred
-from ..values import BOOL, INT64, STRING, Array, Map, Struct, Unknown
+from ..values import BOOL, INT64, STRING, Array, Map, String, Struct, Unknown
 from .regex import groups, to_python
 from .shapes import TEXT, WHOLE, Parameter, Result, always, misfit, pattern, takes, whole_constant
 from .signature import Argument, Example, Function, Kind, Resolution, Rule, SignatureError, any_nullable, arity
@@ -47,7 +47,13 @@ EXTRACT = "regexp_extract(text: string, pattern: literal string[, group: literal
 
 
 def _concat(arguments: tuple[Argument, ...]) -> Resolution:
+    """Of one array its elements, nullable as Seed 0 §2 has it: nothing joined is no value."""
     arity(arguments, 1, None, CONCAT)
+    match [a.type for a in arguments]:
+        case [Array(element=String() | Array() as element) as whole]:
+            return Resolution((whole,), Inferred(element, nullable=True))
+        case _:
+            pass
     for position, argument in enumerate(arguments):
         if isinstance(argument.type, Array | Map | Struct | Unknown):
             raise misfit(CONCAT, "a simple value", argument, position)
@@ -204,9 +210,9 @@ _CASES = (
         "concat",
         CONCAT,
         _concat,
-        "The values as text, joined; null as soon as one is.",
+        "The values as text, joined; null as soon as one is. Of one array its elements, texts or arrays: null of none.",
         Example('concat("a", 1, true)', "a1true"),
-        Example('concat("a", cast(none, "string"))', None),
+        Example('concat(list("a", none))', None),
     ),
     _row(
         "regexp_replace",
