@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from strata_core.contract_engine.authored import AuthoredContract, ExpectationTest
@@ -210,7 +210,7 @@ def test_a_document_of_others_becomes_a_valid_contract() -> None:
     (asset,) = plain["assets"]
     assert (asset["id"], asset["ref"]) == ("payments_table", "pay_1")
     assert [(c["name"], c.get("type")) for c in asset["columns"]] == [
-        ("id", "int64"), ("amount", "decimal(12,2)"), ("place", "json"), ("kind", "string"),
+        ("id", "int64"), ("amount", "decimal(12,2)"), ("place", "struct<city: string>"), ("kind", "string"),
     ]  # fmt: skip
     assert plain["tests"] == [
         {
@@ -227,6 +227,13 @@ def test_a_document_of_others_becomes_a_valid_contract() -> None:
             "asset": "payments_table",
             "expectation": {"type": "not_null", "columns": ["id"]},
             "description": "always there",
+        },
+        {
+            "id": "payments_table_amount_range",
+            "kind": "expectation",
+            "severity": "blocking",
+            "asset": "payments_table",
+            "expectation": {"type": "range", "column": "amount", "min": 0},
         },
     ]
     assert {d.code for d in found} == {"W170"}
@@ -338,10 +345,19 @@ head = st.fixed_dictionaries(
     {"kind": st.just("DataContract"), "apiVersion": st.just("v3.1.0")},
     optional=dict.fromkeys(HEAD.split(), json_values),
 )
+FIELDS = "logicalType physicalType logicalTypeOptions relationships items properties map required enum quality tags"
+logical_types = st.sampled_from(["array", "object", "map", "string", "number", "date"]) | json_values
+fields = st.fixed_dictionaries(
+    {"name": st.text(min_size=1, max_size=5)},
+    optional={**dict.fromkeys(FIELDS.split(), json_values), "logicalType": logical_types},
+)
 tables = st.lists(
     st.fixed_dictionaries(
         {"name": st.text(min_size=1, max_size=5)},
-        optional=dict.fromkeys(["quality", "properties", "tags", "description", "physicalName"], json_values),
+        optional={
+            **dict.fromkeys(["quality", "tags", "description", "physicalName", "relationships"], json_values),
+            "properties": json_values | st.lists(fields, max_size=2),
+        },
     ),
     min_size=1,
     max_size=2,
@@ -355,11 +371,21 @@ def test_whatever_a_document_holds_it_is_read_or_told(head: dict[str, Any], tabl
     assert made is not None or any(d.code == "E170" for d in found)
 
 
+def said(whole: Any, back: Any) -> bool:
+    """Whether `back` says all that `whole` says, and perhaps more."""
+    if isinstance(whole, dict) and isinstance(back, dict):
+        return all(k in back and said(v, back[k]) for k, v in whole.items())
+    if isinstance(whole, list) and isinstance(back, list):
+        return all(any(said(item, other) for other in back) for item in whole)
+    return bool(whole == back)
+
+
 @given(json_values, json_values)
+@example({"": {}}, {"": {"": None}})
 def test_the_difference_laid_upon_the_part_says_the_whole(whole: Any, part: Any) -> None:
     if isinstance(whole, dict) and isinstance(part, dict):
         back = laid_upon(part, list(difference(whole, part)))
-        assert {k: back[k] for k in whole} == whole
+        assert said(whole, back)
         assert {k for k in part if k not in whole} <= back.keys()
 
 
@@ -495,6 +521,250 @@ def test_every_contract_survives_the_way_there_and_back(plain: dict[str, Any], v
     made, found = read(document)
     assert made == contract
     assert found == []
+
+
+PARTS: dict[str, Any] = {
+    "apiVersion": "v3.1.0",
+    "kind": "DataContract",
+    "id": "shop.orders",
+    "version": "1.0.0",
+    "status": "active",
+    "team": {"name": "orders"},
+    "schema": [
+        {
+            "name": "orders",
+            "properties": [
+                {"name": "id", "logicalType": "integer", "logicalTypeOptions": {"minimum": 1, "format": "i64"}},
+                {
+                    "name": "customer",
+                    "logicalType": "integer",
+                    "relationships": [{"to": "customers.id"}, {"type": "foreignKey", "to": "https://x/y.yaml#/a/b"}],
+                },
+                {"name": "paid", "logicalType": "date", "logicalTypeOptions": {"minimum": "2020-01-01"}},
+                {"name": "rate", "logicalType": "number", "logicalTypeOptions": {"exclusiveMinimum": 0, "maximum": 1}},
+                {"name": "land", "logicalType": "string", "logicalTypeOptions": {"pattern": "^[A-Z]{2}$"}},
+                {"name": "note", "logicalType": "string", "logicalTypeOptions": {"pattern": "a|b", "maxLength": 9}},
+                {"name": "tags", "logicalType": "array", "items": {"logicalType": "string", "required": True}},
+                {
+                    "name": "lines",
+                    "logicalType": "array",
+                    "logicalTypeOptions": {"minItems": 1},
+                    "items": {
+                        "logicalType": "object",
+                        "properties": [
+                            {"name": "sku", "logicalType": "string", "description": "What is sold."},
+                            {"name": "price", "logicalType": "number", "physicalType": "NUMERIC(10,2)"},
+                        ],
+                    },
+                },
+            ],
+            "relationships": [
+                {"from": ["orders.customer", "orders.land"], "to": ["customers.id", "customers.land"]},
+            ],
+        },
+        {
+            "name": "customers",
+            "properties": [{"name": "id", "logicalType": "integer"}, {"name": "land", "logicalType": "string"}],
+        },
+    ],
+}
+
+
+def test_constraints_of_columns_are_tests_and_items_are_types() -> None:
+    assert faults(PARTS, "3.1") == []
+    made, found = read(PARTS)
+    assert made is not None
+    plain = made.plain(defaults=False)
+    assert {c["name"]: c["type"] for c in plain["assets"][0]["columns"]} == {
+        "id": "int64", "customer": "int64", "paid": "date", "rate": "float64", "land": "string", "note": "string",
+        "tags": "array(string nonnull)", "lines": "array(struct<sku: string, price: decimal(10,2)>)",
+    }  # fmt: skip
+    assert {t["severity"] for t in plain["tests"]} == {"blocking"}
+    assert [(t["id"], t["expectation"]) for t in plain["tests"]] == [
+        (
+            "orders_customer_land_in_customers_id_land",
+            {"type": "referential", "columns": ["customer", "land"], "to": ["customers.id", "customers.land"]},
+        ),
+        ("orders_id_range", {"type": "range", "column": "id", "min": 1}),
+        (
+            "orders_customer_in_customers_id",
+            {"type": "referential", "columns": ["customer"], "to": ["customers.id"]},
+        ),
+        ("orders_paid_range", {"type": "range", "column": "paid", "min": "2020-01-01"}),
+        ("orders_rate_range", {"type": "range", "column": "rate", "max": 1}),
+        ("orders_land_regex", {"type": "regex", "column": "land", "pattern": "[A-Z]{2}"}),
+    ]
+    told = {d.field_path for d in found}
+    assert told == {
+        "schema[orders].properties[id].logicalTypeOptions.format",
+        "schema[orders].properties[customer].relationships[1]",
+        "schema[orders].properties[rate].logicalTypeOptions.exclusiveMinimum",
+        "schema[orders].properties[note].logicalTypeOptions",
+        "schema[orders].properties[lines].logicalTypeOptions",
+        "schema[orders].properties[lines].items.properties[sku].description",
+        "schema[orders].properties[lines].items.properties[price].physicalType",
+    }
+    back = odcs(made, "3.1")
+    assert faults(back, "3.1") == []
+    assert set(leaves(PARTS)) - set(leaves(back)) == set()
+    assert not any("quality" in column for table in back["schema"] for column in table["properties"])
+    once_more, _ = read(back)
+    assert once_more is not None
+    assert sorted(leaves(once_more.plain())) == sorted(leaves(made.plain()))
+
+
+def test_a_test_that_says_more_than_a_constraint_is_a_check() -> None:
+    made, _ = read(PARTS)
+    assert made is not None
+    plain = made.plain(defaults=False)
+    range_, pattern = plain["tests"][1], plain["tests"][5]
+    range_["severity"], pattern["description"] = "degrading", "Two letters."
+    contract = AuthoredContract.of(plain)
+    back = odcs(contract, "3.2")
+    assert faults(back, "3.2") == []
+    by_name = {c["name"]: c for c in back["schema"][0]["properties"]}
+    assert by_name["id"]["logicalTypeOptions"] == {"format": "i64"}
+    assert by_name["land"]["quality"][0]["name"] == "orders_land_regex"
+    assert by_name["rate"]["logicalTypeOptions"] == {"maximum": 1, "exclusiveMinimum": 0}
+    once_more = again(contract, "3.2")
+    assert once_more is not None
+    assert (once_more.tests, odcs(once_more, "3.2")) == (contract.tests, back)
+
+
+def test_a_bound_that_version_3_0_excludes_is_one_of_the_later_versions() -> None:
+    column = {
+        "name": "rate",
+        "logicalType": "number",
+        "logicalTypeOptions": {"minimum": 0, "exclusiveMinimum": True, "maximum": 1, "exclusiveMaximum": False},
+    }
+    older = {**PARTS, "apiVersion": "v3.0.2", "schema": [{"name": "orders", "properties": [column]}]}
+    del older["team"]
+    assert faults(older, "3.0") == []
+    made, _ = read(older)
+    assert made is not None
+    assert [t.plain()["expectation"] for t in made.tests] == [{"type": "range", "column": "rate", "max": 1}]
+    back = odcs(made, "3.1")
+    assert faults(back, "3.1") == []
+    assert back["schema"][0]["properties"][0]["logicalTypeOptions"] == {"maximum": 1, "exclusiveMinimum": 0}
+
+
+def test_a_map_of_version_3_2_is_a_map() -> None:
+    value = {"logicalType": "integer", "required": True}
+    column = {"name": "m", "logicalType": "map", "map": {"key": {"logicalType": "string"}, "value": value}}
+    newer = {**PARTS, "apiVersion": "v3.2.0", "schema": [{"name": "orders", "properties": [column]}]}
+    column["relationships"] = [{"id": "r1", "to": "orders.m"}]
+    assert faults(newer, "3.2") == []
+    made, found = read(newer)
+    assert made is not None
+    found = [d for d in found if "relationships" not in (d.field_path or "")]
+    assert (made.assets[0].columns[0].type, found) == ("map(string, int64 nonnull)", [])
+    for version in ("3.1", "3.2"):
+        assert faults(odcs(made, version), version) == []
+        once_more = again(made, version)
+        assert once_more is not None
+        assert (once_more.assets, once_more.tests) == (made.assets, made.tests)
+    assert set(leaves(newer)) - set(leaves(odcs(made, "3.2"))) == set()
+
+
+bound = st.integers(-9, 9) | st.sampled_from([0.5, 1.25])
+numeric = st.fixed_dictionaries(
+    {}, optional={"minimum": bound, "maximum": bound, "exclusiveMinimum": bound, "multipleOf": st.just(2)}
+)
+simple = st.one_of(
+    optional({"logicalType": st.sampled_from(["integer", "number"])}, {"logicalTypeOptions": numeric}),
+    optional(
+        {"logicalType": st.just("string")},
+        {
+            "logicalTypeOptions": st.fixed_dictionaries(
+                {},
+                optional={
+                    "pattern": st.sampled_from(
+                        ["^a$", "a", "^(?:a|b)$", "^a|b$", "^(a|b)$", "^a\\$", "^(?:a)(?:b)$", "^(?=a)b$", "^[$", "^$"]
+                    ),
+                    "minLength": st.just(1),
+                },
+            ),
+            "physicalType": st.sampled_from(["VARCHAR(9)", "uuid", "hstore"]),
+        },
+    ),
+    optional(
+        {"logicalType": st.sampled_from(["date", "timestamp"])},
+        {
+            "logicalTypeOptions": st.fixed_dictionaries(
+                {}, optional={n: st.sampled_from(["2020-01-01", "soon"]) for n in ("minimum", "maximum")}
+            )
+        },
+    ),
+)
+
+
+def optional_part(inner: Any) -> Any:
+    """A part of a type, which may be required."""
+    return st.tuples(inner, st.sampled_from([{}, {"required": True}, {"description": "d"}])).map(
+        lambda pair: {**pair[0], **pair[1]}
+    )
+
+
+nested = st.recursive(
+    simple,
+    lambda inner: (
+        optional({"logicalType": st.just("array")}, {"items": optional_part(inner), "physicalType": st.just("ARRAY")})
+        | st.fixed_dictionaries(
+            {
+                "logicalType": st.just("object"),
+                "properties": st.lists(
+                    st.tuples(st.sampled_from(["a", "b", "odd name"]), optional_part(inner)).map(
+                        lambda pair: {"name": pair[0], **pair[1]}
+                    ),
+                    max_size=3,
+                    unique_by=lambda c: c["name"],
+                ),
+            }
+        )
+    ),
+    max_leaves=4,
+)
+
+
+references = st.sampled_from(["orders.a", "orders.b", "lines.a", "lines.c", "nowhere.a", "other.yaml#/x/y"])
+pointing = st.lists(optional({"to": references}, {"type": st.just("foreignKey")}), max_size=2)
+paired = optional(
+    {
+        "from": st.lists(references, min_size=1, max_size=2),
+        "to": st.lists(references, min_size=1, max_size=2),
+    },
+    {"type": st.just("foreignKey")},
+)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> dict[str, Any]:
+    schema: list[dict[str, Any]] = []
+    for table in ("orders", "lines"):
+        columns: list[dict[str, Any]] = []
+        for column in draw(st.lists(st.sampled_from(["a", "b", "c", "odd name"]), min_size=1, unique=True)):
+            more = draw(st.fixed_dictionaries({}, optional={"relationships": pointing}))
+            columns.append({"name": column, **draw(nested), **more})
+        own = draw(st.fixed_dictionaries({}, optional={"relationships": st.lists(paired, max_size=2)}))
+        schema.append({"name": table, "properties": columns, **own})
+    return {**PARTS, "schema": schema}
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(documents())
+def test_nothing_of_the_constraints_and_parts_of_a_document_is_lost(document: dict[str, Any]) -> None:
+    assert faults(document, "3.1") == []
+    made, _ = read(document)
+    assert made is not None
+    assert valid(made.plain(defaults=False), AUTHORED)
+    back = odcs(made, "3.1")
+    assert faults(back, "3.1") == []
+    assert set(leaves(document)) - set(leaves(back)) == set()
+    once_more, _ = read(back)
+    assert once_more is not None
+    assert once_more.tests == made.tests
+    assert once_more.assets == made.assets
+    assert odcs(once_more, "3.1") == back
 
 
 def test_a_document_without_a_team_is_told() -> None:

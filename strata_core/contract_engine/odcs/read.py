@@ -15,7 +15,7 @@ from ..documents import Document, Path, finding
 from ..placeholders import ASKED
 from ..schemas import AUTHORED
 from ..shapes import valid
-from . import quality
+from . import constraints, quality
 from .ages import age_of
 from .custom import members, taken
 from .rest import Entry, difference
@@ -35,6 +35,8 @@ def contract_of(document: Document, product: str | None, layer: str, report: Rep
         report(one)
     if faults:
         return None
+    if data["apiVersion"].lstrip("v").startswith("3.0"):
+        data = _upgraded(data)
     made = _contract(data, product, layer)
     if not valid(made, AUTHORED):
         _explain(document, made, report)
@@ -84,6 +86,21 @@ def _faults(document: Document) -> Iterator[Diagnostic]:
                 yield finding(
                     "E170", "a property has a name", document, (*where, "properties", place), "write `name: …`"
                 )
+
+
+def _upgraded(said: Any) -> Any:
+    """What version 3.0 says, in terms of the later ones: a bound that is excluded has a field of its own there."""
+    if isinstance(said, list):
+        return [_upgraded(item) for item in said]
+    if not isinstance(said, Mapping):
+        return said
+    found = {name: _upgraded(value) for name, value in said.items()}
+    options = found.get("logicalTypeOptions")
+    if isinstance(options, dict):
+        for bound, excluded in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+            if isinstance(options.get(excluded), bool) and options.pop(excluded) and bound in options:
+                options[excluded] = options.pop(bound)
+    return found
 
 
 def _explain(document: Document, made: Mapping[str, Any], report: Report) -> None:
@@ -223,7 +240,7 @@ def _asset(table: Mapping[str, Any]) -> dict[str, Any]:
 def _column(column: Mapping[str, Any]) -> dict[str, Any]:
     own = taken(column)
     made: dict[str, Any] = {"name": column["name"]}
-    if found := strata(column.get("logicalType"), column.get("physicalType")):
+    if found := strata(column):
         made["type"] = found
     if description := _text(column.get("description")):
         made["description"] = description
@@ -306,6 +323,12 @@ def _tests(data: Mapping[str, Any], own: Mapping[str, Any], made: Mapping[str, A
         take(table.get("quality"), asset["id"], None)
         for column in members(table.get("properties")):
             take(column.get("quality"), asset["id"], column["name"])
+    assets = {table["name"]: asset for table, asset in zip(data["schema"], made["assets"], strict=True)}
+    for table in data["schema"]:
+        for test in constraints.tests_of(table, assets):
+            if test["id"] not in ids:
+                ids.add(test["id"])
+                found.append(test)
     order = own.get("test_order")
     if isinstance(order, list):
         places = {str(id_): n for n, id_ in enumerate(order)}

@@ -8,10 +8,11 @@ changes that later has the last word.
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-_NAMED_BY = ("name", "property", "username", "channel", "server", "role", "id", "value")
+_NAMED_BY = ("name", "property", "username", "channel", "server", "role", "id", "value", "to")
 Entry = dict[str, Any]
 
 
@@ -36,12 +37,12 @@ def _of_lists(whole: list[Any], part: list[Any], at: tuple[Any, ...]) -> Iterato
         if whole != part:
             yield {"at": list(at), "value": copy.deepcopy(whole), "was": copy.deepcopy(part)}
         return
-    known = {item[key]: item for item in part}
+    known = {repr(item[key]): item for item in part}
     # What bears no name of its own here, or was named anew there, is known by what it says, or by its place.
     by_place = key == "name" and len(whole) == len(part)
     waiting = [item for item in part if not any(_named(w, key) == item[key] for w in whole)]
     for number, item in enumerate(whole):
-        other = known.get(_named(item, key))
+        other = known.get(repr(_named(item, key)))
         if other is None and key == "name" and isinstance(item, Mapping):
             other = next((w for w in waiting if _same_check(item, w)), part[number] if by_place else None)
             waiting = [w for w in waiting if w is not other]
@@ -51,9 +52,11 @@ def _of_lists(whole: list[Any], part: list[Any], at: tuple[Any, ...]) -> Iterato
             yield from difference(item, other, (*at, {key: other[key]}))
 
 
-def _named(item: Any, key: str) -> str | None:
+def _named(item: Any, key: str) -> Any:
+    """What names an item: a text, or of what leads to several things a list of them; None where nothing does."""
     name = item.get(key) if isinstance(item, Mapping) else None
-    return name if isinstance(name, str) else None
+    several = key == "to" and isinstance(name, list) and all(isinstance(one, str) for one in name)
+    return name if isinstance(name, str) or several else None
 
 
 def _same_check(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -68,8 +71,8 @@ def _key(items: Sequence[Any]) -> str | None:
     if not all(isinstance(item, Mapping) for item in items):
         return None
     for key in _NAMED_BY:
-        values = [item.get(key) for item in items]
-        if all(isinstance(v, str) for v in values) and len(set(values)) == len(values):
+        values = [_named(item, key) for item in items]
+        if None not in values and len(set(map(repr, values))) == len(values):
             return key
     return None
 
@@ -80,7 +83,9 @@ def laid_upon(part: Any, entries: Sequence[Mapping[str, Any]]) -> Any:
     for entry in entries:
         at = list(entry.get("at", ()))
         place = whole
-        for step in at[:-1]:
+        for step, then in itertools.pairwise(at):
+            if isinstance(step, str) and isinstance(then, str) and isinstance(place, dict):
+                place.setdefault(step, {})  # what the contract said there is gone, and what it could not say is not
             place = _below(place, step)
         if place is None or not at:
             continue

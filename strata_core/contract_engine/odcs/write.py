@@ -7,15 +7,15 @@ from typing import Any
 
 from ...diagnostics import Diagnostic, Severity
 from ..authored import AuthoredContract
-from . import quality
+from . import constraints, quality
 from .ages import promised
 from .custom import PREFIX, custom
 from .rest import laid_upon
-from .types import logical
+from .types import said_of
 
 VERSIONS = {"3.1": "v3.1.0", "3.2": "v3.2.0"}
-NEWER = frozenset({"context", "synonyms", "deprecated", "semanticType", "vendor", "enum"})
-"""Fields that 3.2 has and 3.1 has not."""
+NEWER = frozenset({"context", "synonyms", "deprecated", "semanticType", "vendor", "enum", "map"})
+"""Fields that 3.2 has and 3.1 has not, besides the `id` of a relationship."""
 
 
 def odcs(contract: AuthoredContract, version: str = "3.2") -> dict[str, Any]:
@@ -52,12 +52,15 @@ def notes(document: Mapping[str, Any]) -> Iterator[Diagnostic]:
 
 
 def _is_newer(entry: Mapping[str, Any]) -> bool:
+    at = [step for step in entry.get("at", ()) if isinstance(step, str)]
+    newer = NEWER | {"id"} if "relationships" in at else NEWER
+
     def inside(value: Any) -> bool:
         if isinstance(value, Mapping):
-            return any(k in NEWER or inside(v) for k, v in value.items())
+            return any(k in newer or inside(v) for k, v in value.items())
         return isinstance(value, list) and any(map(inside, value))
 
-    return any(step in NEWER for step in entry.get("at", ()) if isinstance(step, str)) or inside(entry.get("value"))
+    return any(step in newer for step in at) or inside(entry.get("value"))
 
 
 def _document(data: Mapping[str, Any], version: str) -> dict[str, Any]:
@@ -128,26 +131,30 @@ def _schema(data: Mapping[str, Any], version: str, customs: list[dict[str, Any]]
     if len(tables) == 1 and "grain" in data.get("semantics", {}):
         (only,) = tables.values()
         only["dataGranularityDescription"] = data["semantics"]["grain"]
-    first = data["assets"][0]["id"]
+    first, known = data["assets"][0]["id"], {asset["id"]: asset for asset in data["assets"]}
     order: list[str] = []
     for test in data.get("tests", []):
         asset, column = quality.place(test, first)
         table = tables.get(asset) or tables[first]
+        order.append(test["id"])
+        if constraints.lay(test, table, known):
+            continue
         columns = {p["name"]: p for p in table.get("properties", [])}
         where = columns.get(column, table) if column is not None else table
         where.setdefault("quality", []).append(quality.check(test))
-        order.append(test["id"])
-    if order and order != list(written_tests(list(tables.values()))):
+    if order and order != list(written_tests(list(tables.values()), known)):
         customs.append(custom("test_order", order))
     return list(tables.values())
 
 
-def written_tests(tables: list[dict[str, Any]]) -> Iterator[str]:
+def written_tests(tables: list[dict[str, Any]], assets: constraints.Assets) -> Iterator[str]:
     """The names of the checks of a schema, in the order in which they are read."""
     for table in tables:
         yield from (str(item.get("name")) for item in table.get("quality", []))
         for column in table.get("properties", []):
             yield from (str(item.get("name")) for item in column.get("quality", []))
+    for table in tables:
+        yield from (test["id"] for test in constraints.tests_of(table, assets))
 
 
 def _table(asset: Mapping[str, Any], version: str) -> dict[str, Any]:
@@ -170,9 +177,7 @@ def _column(column: Mapping[str, Any], keys: Iterator[int], parts: Iterator[int]
     said: dict[str, Any] = {"name": column["name"]}
     customs: list[dict[str, Any]] = []
     if "type" in column:
-        found = logical(column["type"])
-        said |= {"logicalType": found} if found else {}
-        said["physicalType"] = column["type"]
+        said |= said_of(column["type"], version)
     if "description" in column:
         said["description"] = column["description"]
     if "nullable" in column:

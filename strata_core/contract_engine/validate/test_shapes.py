@@ -186,6 +186,9 @@ def expectation_faults(test: ExpectationTest, asset: Asset) -> Iterator[Fault]:
                 re.compile(expectation.pattern)
             except re.error as error:
                 yield f"this is no pattern: {error}", ("pattern",), "correct it; escape what is meant as it stands"
+            if (unknown := _NO_PATTERN.search(expectation.pattern)) is not None:
+                message = f"no engine here looks around or back in a pattern, as `{unknown[1]}` does"
+                yield message, ("pattern",), "say it without, or as a test of `kind: sql`"
         case "freshness":
             if kind is not None and not isinstance(kind, Date | Timestamp):
                 fix = "name a date or timestamp column"
@@ -205,6 +208,10 @@ def expectation_faults(test: ExpectationTest, asset: Asset) -> Iterator[Fault]:
                 yield "the columns to find values in are of several assets", ("to",), "name columns of one asset"
         case "custom":
             yield from _custom_faults(expectation.expression, asset)
+
+
+_NO_PATTERN = re.compile(r"(?<!\\)(?:\\\\)*(\(\?(?:<?[=!]|P=)|\\[1-9])")
+"""Lookahead, lookbehind and backreferences."""
 
 
 def _type(asset: Asset, column: str | None) -> ValueType | None:
