@@ -16,7 +16,10 @@ from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean
 from ..digests import digest
 from ..frozen import dataclass
+from ..json_stream import JsonError, members
 from .config import DbtConfig
+from .kept import cache
+from .kept.file_digests import file_digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +90,43 @@ def read_documents(root: Path, config: DbtConfig) -> DbtDocuments | None:
 
 @lru_cache(maxsize=4)
 def _read(path: Path, root: Path, config: DbtConfig, _modified: int, _size: int) -> DbtManifest:
-    try:
-        document = json.loads(path.read_bytes())
-        nodes = {**document["nodes"], **document["sources"]}
-        # dbt runs in its project's folder, the parent of `target/`, and resolves locations against it.
-        folder = path.parent.parent
-        found = [_table(node, folder) for node in nodes.values() if node["resource_type"] in TABLE_KINDS]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        message = f"`{config.manifest}` is no dbt manifest: {type(error).__name__}: {error}"
-        raise StrataError(Diagnostic("E033", message, fix="run `dbt parse` to write it again")) from None
     database = root / config.database if config.database else None
-    return DbtManifest(path, {table.name: table for table in found}, database)
+    try:
+        key = cache.content_key("dbt tables", str(path).encode(), file_digest(path).encode())
+        tables = cache.load(key)
+        if tables is None:
+            tables = _tables(path)
+            cache.save(key, tables)
+    except JsonError as error:
+        raise _no_manifest(config, f"{error.message} (line {error.line}, column {error.column})") from None
+    except KeyError as error:
+        raise _no_manifest(config, f"there is no `{error.args[0]}` where dbt writes one") from None
+    except (TypeError, AttributeError):
+        raise _no_manifest(config, "a member of `nodes` or `sources` is no object") from None
+    except OSError as error:
+        raise _no_manifest(config, f"it cannot be read: {error.strerror}") from None
+    return DbtManifest(path, tables, database)
+
+
+def _no_manifest(config: DbtConfig, why: str) -> StrataError:
+    message = f"`{config.manifest}` is no dbt manifest: {why}"
+    return StrataError(Diagnostic("E033", message, fix="run `dbt parse` to write it again"))
+
+
+def _tables(path: Path) -> dict[str, DbtTable]:
+    """The tables of a manifest, read node by node: manifests of a hundred megabytes are real."""
+    # dbt runs in its project's folder, the parent of `target/`, and resolves locations against it.
+    folder = path.parent.parent
+    tables: dict[str, DbtTable] = {}
+    sections = set()
+    for section, _, node in members(path):
+        sections.add(section)
+        if section in ("nodes", "sources") and node["resource_type"] in TABLE_KINDS:
+            table = _table(node, folder)
+            tables[table.name] = table
+    if sections.isdisjoint(("metadata", "nodes", "sources")):
+        raise KeyError("metadata")
+    return tables
 
 
 TABLE_KINDS = ("model", "seed", "snapshot", "source")

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from strata_core.contract_engine.discover import Inventory, discover
 from strata_core.contract_engine.parse.dbt_manifest import VERSIONS
-from strata_core.contract_engine.parse.json_stream import JsonError, members
 from strata_core.contract_engine.parse.parsed import GeneratedAsset, GeneratedColumn, ParsedFile
 from strata_core.contract_engine.parse.sql_comments import comment_blocks, leading_comments
 from strata_core.contract_engine.pipeline import open_setting
+from strata_core.json_stream import JsonError, members
 
 from .projects import ORDERS, PLACE, TODAY, checked, write
 
@@ -381,7 +381,7 @@ def test_law_members_are_those_of_the_whole_document(
     tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any], spaced: bool, chunk: int
 ) -> None:
     """Wherever the windows end, and however the file is laid out."""
-    from strata_core.contract_engine.parse import json_stream
+    from strata_core import json_stream
 
     path = tmp_path_factory.mktemp("json") / "d.json"
     path.write_text(json.dumps(document, indent=1 if spaced else None, ensure_ascii=False), encoding="utf-8")

@@ -12,8 +12,10 @@ import pytest
 
 from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import CsvTable, DuckDBTable, ParquetTable
-from strata_core.planning.inputs import sources
-from strata_core.planning.inputs.sources import file_digest, resolve, resolve_all
+from strata_core.planning import dbt
+from strata_core.planning.inputs.sources import resolve, resolve_all
+from strata_core.planning.kept import file_digests
+from strata_core.planning.kept.file_digests import file_digest
 from strata_core.planning.project import compile_sound, open_project
 
 COLUMNS = "{ columns: { a: int64 } }"
@@ -148,6 +150,44 @@ def test_seed0_s5b_e030_a_dbt_manifest_that_is_missing_or_none(fault, tmp_path):
     assert message.startswith("source `s`: `dbt_project/target/manifest.json` is no dbt manifest")
 
 
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", "the file ends where `{` is expected (line 1, column 1)"),
+        ("{}", "there is no `metadata` where dbt writes one"),
+        ('{"nodes": 1}', "a member of `nodes` or `sources` is no object"),
+        ('{"nodes": {"a": {"name": "a"}}}', "there is no `resource_type` where dbt writes one"),
+        (
+            '{"metadata": {},\n"nodes": {"a": {"res',
+            "the file ends within a value: it was not written to its end (line 2, column 21)",
+        ),
+    ],
+)
+def test_a_dbt_manifest_that_is_damaged_is_told_with_its_place(fault, tmp_path, content, why):
+    dbt_manifest(tmp_path, {})
+    (tmp_path / "dbt_project/target/manifest.json").write_text(content)
+    code, message, fix = fault('dbt: "stg"')
+    assert (code, fix) == ("E033", "run `dbt parse` to write it again")
+    assert message == f"source `s`: `dbt_project/target/manifest.json` is no dbt manifest: {why}"
+
+
+def test_a_dbt_manifest_is_read_once_for_its_content(resolved, tmp_path, monkeypatch):
+    (tmp_path / "dbt_project").mkdir()
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "dbt_project" / "a.parquet")
+    dbt_manifest(tmp_path, {"x": model("stg", location="a.parquet")})
+    first = resolved('dbt: "stg"')
+
+    def read(path):
+        raise AssertionError(f"{path} is read again")
+
+    monkeypatch.setattr(dbt, "members", read)
+    dbt._read.cache_clear()
+    assert resolved('dbt: "stg"').table == first.table
+    dbt_manifest(tmp_path, {"x": model("stg", location="b.parquet")})
+    with pytest.raises(AssertionError, match="is read again"):
+        resolved('dbt: "stg"')
+
+
 def test_seed0_s5b_e030_a_file_that_is_missing(fault, tmp_path):
     assert fault('csv: "data/orders.csv"') == (
         "E030",
@@ -211,9 +251,9 @@ def test_a_file_is_read_again_only_when_it_changed(tmp_path, monkeypatch):
     monkeypatch.setenv("STRATA_CACHE_DIR", str(tmp_path / "cache"))
     path = tmp_path / "x"
     path.write_bytes(b"abc")
-    monkeypatch.setattr(sources, "_RACY_SECONDS", -1.0)
+    monkeypatch.setattr(file_digests, "_RACY_SECONDS", -1.0)
     first = file_digest(path)
-    monkeypatch.setattr(sources, "_CHUNK", 0)  # a file that is read now has no bytes
+    monkeypatch.setattr(file_digests, "_CHUNK", 0)  # a file that is read now has no bytes
     assert file_digest(path) == first
     os.utime(path, (2, 2))
     assert file_digest(path) != first
@@ -232,7 +272,7 @@ def test_a_file_that_just_changed_is_read_again(tmp_path, monkeypatch):
 
 def test_a_file_that_was_given_its_old_time_is_read_again(tmp_path, monkeypatch):
     monkeypatch.setenv("STRATA_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(sources, "_RACY_SECONDS", -1.0)
+    monkeypatch.setattr(file_digests, "_RACY_SECONDS", -1.0)
     path = tmp_path / "x"
     path.write_bytes(b"abc")
     status = path.stat()
@@ -246,7 +286,7 @@ def test_a_note_of_a_digest_that_is_damaged_is_passed_over(tmp_path, monkeypatch
     monkeypatch.setenv("STRATA_CACHE_DIR", str(tmp_path / "cache"))
     path = tmp_path / "x"
     path.write_bytes(b"abc")
-    monkeypatch.setattr(sources, "_RACY_SECONDS", -1.0)
+    monkeypatch.setattr(file_digests, "_RACY_SECONDS", -1.0)
     first = file_digest(path)
     (note,) = (tmp_path / "cache/files").iterdir()
     whole = note.read_bytes()

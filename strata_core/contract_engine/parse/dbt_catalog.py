@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...diagnostics import Diagnostic, Report, Span
+from ...json_stream import JsonError, members
 from ..discover import Input
 from ..tree import Tree
-from .json_stream import JsonError, members
 from .parsed import GeneratedAsset, GeneratedColumn, ParsedFile, ToolResult
 from .sql_types import strata_type
 

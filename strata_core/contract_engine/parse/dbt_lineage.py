@@ -13,10 +13,10 @@ from typing import Any
 
 from ...diagnostics import Span
 from ...frozen import replace
+from ...json_stream import JsonError, members
 from ..discover import InputKind
 from ..documents import value_at
 from ..tree import Tree
-from .json_stream import JsonError, members
 from .parsed import GeneratedAsset, GeneratedColumn, Origin, Parsed, ParsedFile
 
 

@@ -1,5 +1,5 @@
 """dbt's `manifest.json`, versions 10 to 12, in one pass: models, seeds, snapshots, sources and tests, projected to
-what contracts ask for. Its size does not matter: see `json_stream`.
+what contracts ask for. Its size does not matter: see `strata_core.json_stream`.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...diagnostics import Diagnostic, Report, Span
+from ...json_stream import JsonError, members
 from ..discover import Input
 from ..tree import Tree
-from .json_stream import JsonError, members
 from .parsed import GeneratedAsset, GeneratedColumn, ParsedFile, Relationship, ToolTest
 from .sql_types import strata_type
 

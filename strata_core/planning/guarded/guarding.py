@@ -42,7 +42,8 @@ from ...types import STRING, UNKNOWN, Inferred, ValueType, parse_type
 from ...types.physical import arrow_type, value_type
 from ..applying.pinning import as_text
 from ..faults import withheld
-from ..inputs.sources import changed_meanwhile, stamp
+from ..inputs.sources import changed_meanwhile
+from ..kept.file_digests import stamp
 from ..provenance import sound_artifact
 
 VERSION = "strata-guard-1"

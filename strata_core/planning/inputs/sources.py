@@ -1,18 +1,15 @@
 """Where a source's rows are, and the digest of their content.
 
 A resource clause (`csv:`, `parquet:`, `duckdb:`, `dbt:`, `store:`) becomes an engine's `TableInput`; the digest is over
-the file's bytes, kept by path, size and time so that unchanged files are not read again.
+the file's bytes (`kept/file_digests.py`).
 """
 
 from __future__ import annotations
 
-import hashlib
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 from ...analysis.compiled import CompiledProject, OptionValue, Resource, Source
-from ...caches import cache_directory, keep, kept
 from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean, nearest
@@ -23,13 +20,10 @@ from ...store.artifacts import FetchedPaths
 from ..config import config_fault
 from ..dbt import read_manifest
 from ..faults import told_at
+from ..kept.file_digests import file_digest, stamp
 from ..project import Project
 from .clocked_tables import ClockedTable, clocked_table, declared_in
 from .shared_tables import published_table
-
-_CHUNK = 1 << 20
-_RACY_SECONDS = 2.0
-"""A file changed this recently may change again without its size or time changing: its digest is not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,41 +169,6 @@ def _present(path: Path, message: str, fix: str) -> Path:
     if not path.is_file():
         raise StrataError(Diagnostic("E030", message, fix=fix))
     return path
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file's bytes; raises `StrataError` E033 where it cannot be read."""
-    try:
-        before = stamp(path)
-        note = cache_directory() / "files" / hexdigest(str(path), before)
-        noted = kept(note)
-        if noted is not None:
-            return noted.decode()
-        hashed = hashlib.sha256()
-        with path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                hashed.update(chunk)
-        status = path.stat()
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    settled = time.time() - max(status.st_mtime, status.st_ctime) > _RACY_SECONDS
-    if settled and stamp(path) == before:
-        keep(note, hashed.hexdigest().encode())
-    return hashed.hexdigest()
-
-
-def stamp(path: Path) -> str:
-    """What changes when a file is written, whatever time the writer gives it; raises `StrataError` E033."""
-    try:
-        status = path.stat()
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
-
-
-def _unreadable(path: Path, error: OSError) -> StrataError:
-    message = f"`{path.name}` cannot be read: {error.strerror}"
-    return StrataError(Diagnostic("E033", message, fix="check the file's permissions"))
 
 
 def _require_placed_sources(project: Project, compiled: CompiledProject, environment: str) -> None:

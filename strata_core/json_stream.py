@@ -134,7 +134,8 @@ class _Window:
                 # Twice as much each time, so that a large member is scanned but a few times.
                 if self._more(len(self._text)):
                     continue
-                if isinstance(error, json.JSONDecodeError) and error.pos < len(self._text) - 1:
+                ends = isinstance(error, StopIteration) or error.msg.startswith("Unterminated string")
+                if isinstance(error, json.JSONDecodeError) and not ends and error.pos < len(self._text) - 1:
                     self._at = error.pos
                     raise self._error(f"this is no JSON: {error.msg}") from None
                 self._at = len(self._text)
