@@ -124,7 +124,7 @@ def partitions_table(workspace: Workspace, name: str) -> dict[str, Metadatum]:
     if not states:
         return {}
     told = sorted(states, key=lambda s: (not s.causes, s.rows is not None))[:MOST_PARTITIONS]
-    rows = [(s.key, "missing" if s.rows is None else s.rows, "; ".join(map(str, s.causes)) or "fresh") for s in told]
+    rows = [(s.key, "missing" if s.missing else s.rows or 0, "; ".join(map(str, s.causes)) or "fresh") for s in told]
     more = (
         f"\n{len(states) - len(told):,} more are fresh or stale for the same reasons.\n"
         if len(states) > len(told)

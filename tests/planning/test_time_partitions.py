@@ -543,3 +543,29 @@ def _csv(rows: list[tuple[date, str, int]]) -> str:
     ids = [f"{day:%d}{i:02}" for i, (day, _, _) in enumerate(rows)]
     lines = (f"{id_},{day},{kind},{n}\n" for id_, (day, kind, n) in zip(ids, rows, strict=True))
     return "id,day,kind,n\n" + "".join(lines)
+
+
+def test_a_partition_without_rows_is_not_missing_once_the_whole_was_made(sales) -> None:
+    sales.apply()
+    assert reasons(sales, "2024-01-01..2024-02-04") == {}
+    sales.write("sales.csv", ROWS + "5,2024-01-03,a,100\n")
+    # The file may have rows of any day now, and readers have none where it has not: that is for the apply to say.
+    assert reasons(sales, "2024-01-03", "daily") == {"daily": {"2024-01-03": ["data change: sales"]}}
+    apply(sales, "2024-01-03", "daily")
+    day = ["data change: sales"], ["upstream change: daily"]
+    assert reasons(sales, "2024-01-03..2024-01-04", "by_day") == {
+        "daily": {"2024-01-04": day[0]},
+        "by_day": {"2024-01-03": day[1], "2024-01-04": day[1]},
+    }
+    assert pieces(apply(sales, "2024-01-03..2024-01-05", "by_day", alone=True).results["by_day"]) == {
+        "2024-01-03": "computed"
+    }
+
+
+def test_a_partition_that_was_never_made_is_missing(sales) -> None:
+    apply(sales, "2024-01-01", "daily")
+    assert reasons(sales, "2024-01-01..2024-01-02", "daily") == {"daily": {"2024-01-02": ["missing"]}}
+    assert reasons(sales, "2024-01-01..2024-01-02", "by_day")["by_day"] == {
+        "2024-01-01": ["missing"],
+        "2024-01-02": ["upstream change: daily"],
+    }

@@ -1,7 +1,8 @@
 """The plan of some partitions of time: those that were asked for, and of what they read no more than that.
 
 A partition is stale where there is none, or where the address of its rows (what the model means, and what it reads of
-each table) is another than that of what is live.
+each table) is another than that of what is live. One without rows in a table that was made as a whole, or that cannot
+have any, is not missing: it is as fresh as the table.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ...store.store import Store
 from ..fingerprints import data_digest
 from ..plan import Cause, PlannedModel, PlannedPeriod, Reason
 from ..provenance import sound_artifact
-from .pieces import Piece, Upstream, inputs_of, piece_address, pieces_of, within
+from .pieces import Piece, Pieces, Upstream, inputs_of, made_whole, piece_address, pieces_of, possible, within
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +144,38 @@ def _planned(
     asked = periods.between(periods.at(stretch.start), periods.last_of(stretch))
     moving = {period: names for period in asked if (names := _moving(model, period, whole, planned))}
     read = inputs_of(model, (p for p in asked if p not in moving), tables)
+    absent = _absent(model, whole, own, pieces, tables)
     found = []
     for period in asked:
-        key = periods.key(period)
-        causes = (
-            [Cause(Reason.UPSTREAM_CHANGE, moving[period])]
-            if period in moving
-            else [*_causes(key, read[period], None if pieces is None else pieces.by_key.get(key), tables, whole, live)]
-        )
+        key, piece = periods.key(period), None
+        if pieces is not None:
+            piece = pieces.by_key.get(periods.key(period))
+        causes: Iterable[Cause]
+        if period in moving:
+            causes = (Cause(Reason.UPSTREAM_CHANGE, moving[period]),)
+        elif piece is None:
+            causes = absent(period)
+        else:
+            causes = _causes(key, read[period], piece, tables, whole, live)
         found.append(PlannedPeriod(key, period, (*causes, *forced)))
     causes_of_all = _together(c for p in found for c in p.causes)
     return replace(whole, causes=causes_of_all, periods=tuple(found), unsettled=bool(causes_of_all), way=None)
+
+
+def _absent(
+    model: CompiledModel,
+    whole: PlannedModel,
+    own: Artifact | None,
+    pieces: Pieces | None,
+    tables: Mapping[str, Upstream],
+) -> Callable[[Period], tuple[Cause, ...]]:
+    """Why a partition is stale that the live table `own`, of `pieces`, does not have."""
+    if own is None or pieces is None:
+        return lambda _: (Cause(Reason.MISSING),)
+    others = tuple(c for c in whole.causes if c.reason not in (Reason.FORCED, Reason.PARTITIONS))
+    why = others if made_whole(own) else (Cause(Reason.MISSING),)
+    there = possible(model, tables) if why else None
+    return lambda period: why if there is None or period in there else ()
 
 
 def _moving(
@@ -174,14 +196,12 @@ def _moving(
 def _causes(
     key: str,
     inputs: Mapping[str, str],
-    piece: Piece | None,
+    piece: Piece,
     tables: Mapping[str, Upstream],
     whole: PlannedModel,
     live: Live,
 ) -> Iterable[Cause]:
     """Why the partition `key`, of which `piece` is live, is stale: it would be made of `inputs`."""
-    if piece is None:
-        return (Cause(Reason.MISSING),)
     if missing := tuple(u for u in whole.inputs if u not in tables):
         return (Cause(Reason.DATA_CHANGE, missing),)  # what it reads is not there: the apply will say so
     local = whole.fingerprint.local

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ...diagnostics import StrataError
 from ...diagnostics.listing import listed
 from ...frozen import dataclass
-from ..plan import Cause
+from ..plan import Cause, Reason
 from ..provenance import sound_artifact
 from ..workspace import Workspace
 from .asked_periods import Asked
@@ -19,11 +19,16 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class PartitionState:
-    """One partition: its rows, None where it is not live, and why it is stale."""
+    """One partition: its rows, None where it has none of its own in the live table, and why it is stale."""
 
     key: str
     rows: int | None
     causes: tuple[Cause, ...]
+
+    @property
+    def missing(self) -> bool:
+        """Whether it was never made."""
+        return any(cause.reason is Reason.MISSING for cause in self.causes)
 
 
 def partition_states(workspace: Workspace, name: str) -> tuple[PartitionState, ...]:
@@ -55,13 +60,13 @@ def partition_states(workspace: Workspace, name: str) -> tuple[PartitionState, .
 def counted(states: Iterable[PartitionState]) -> str:
     """The partitions in a line: how many are live, and which of them are stale or missing.
 
-    >>> counted([PartitionState("2024-01-01", 3, ()), PartitionState("2024-01-02", None, ())])
+    >>> counted([PartitionState("2024-01-01", 3, ()), PartitionState("2024-01-02", None, (Cause(Reason.MISSING),))])
     '1 live; 1 missing: 2024-01-02'
     """
     known = [*states]
     live = [s for s in known if s.rows is not None]
-    stale = [s.key for s in live if s.causes]
-    missing = [s.key for s in known if s.rows is None]
+    stale = [s.key for s in known if s.causes and not s.missing]
+    missing = [s.key for s in known if s.missing]
     parts = [f"{len(live):,} live"]
     parts += [f"{len(stale):,} stale: {listed(stale, MOST_NAMED)}"] if stale else []
     parts += [f"{len(missing):,} missing: {listed(missing, MOST_NAMED)}"] if missing else []

@@ -23,9 +23,13 @@ from ...store.manifest import ARTIFACT, ColumnStatistics, Manifest, Part
 from ...store.names import is_address
 from ..fingerprints import data_digest
 from ..promised import ages, promised
+from ..provenance import PARTIAL
 
 NOTE = "periods"
 """Where a manifest's provenance keeps the pieces."""
+COMPLETE = "complete"
+"""Where a partial table says that what it was laid on was once made as a whole, of the inputs that its manifest names:
+a period that has no piece had no rows then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,12 @@ class Pieces:
     def fit(self, periods: Periods) -> bool:
         """Whether a table of `periods` can take them over."""
         return (self.column, self.every) == (periods.column, periods.every)
+
+
+def made_whole(table: Artifact) -> bool:
+    """Whether what `table` consists of was made as a whole, at least once."""
+    note = table.manifest.provenance
+    return not note.get(PARTIAL) or note.get(COMPLETE) is True
 
 
 def piece_of(artifact: Artifact, local: str) -> Piece:

@@ -21,7 +21,7 @@ from ..plan import PlannedModel
 from ..promised import promised
 from ..provenance import PARTIAL, Data, provenance_of
 from ..workspace import Workspace
-from .pieces import NOTE, Piece, pieces_note
+from .pieces import COMPLETE, NOTE, Piece, made_whole, pieces_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,11 @@ def composed_table(table: Table, pieces: Mapping[str, Piece], live: Artifact | N
     before = _provenance(table) if live is None else dict(live.manifest.provenance)
     known = known_of(model)
     contract = promised(model)
+    complete = live is not None and made_whole(live)
     after: dict[str, JSON] = {
         NOTE: note,
         PARTIAL: True,
+        COMPLETE: complete,
         "ground": hexdigest("composed ground", *told),
         "known": known if before.get("known") == known else {"columns": {}, "keys": []},
         "promises": contract_to_json(contract) if contract else None,
@@ -63,7 +65,8 @@ def composed_table(table: Table, pieces: Mapping[str, Piece], live: Artifact | N
         "hidden": sorted(table.hidden),
         "seconds": round(table.seconds, 6),
     }
-    there = hexdigest("composed", table.planned.fingerprint.local, *told)
+    of_whole = ("complete", repr(before.get("inputs"))) if complete else ()
+    there = hexdigest("composed", table.planned.fingerprint.local, *told, *of_whole)
     return store.compose(name, there, artifacts, before | after)
 
 
