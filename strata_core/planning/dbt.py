@@ -14,7 +14,7 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean
-from ..digests import digest
+from ..digests import hexdigest
 from ..frozen import dataclass
 from ..json_stream import JsonError, members
 from .config import DbtConfig
@@ -62,41 +62,49 @@ def read_manifest(root: Path, config: DbtConfig) -> DbtManifest:
 
 @dataclass(frozen=True, slots=True)
 class DbtDocuments:
-    """The manifest as dbt wrote it, and `catalog.json` beside it where `dbt docs generate` made one."""
+    """The manifest that dbt wrote, and `catalog.json` beside it where `dbt docs generate` made one; `digest` is of the
+    bytes of both."""
 
-    manifest: Mapping[str, Any]
-    catalog: Mapping[str, Any] | None
-    digest: bytes
+    manifest: Path
+    catalog: Path | None
+    digest: str
+
+    def read(self, config: DbtConfig) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
+        """Manifest and catalog, whole. Raises `StrataError` E033 where they are damaged."""
+        try:
+            manifest = json.loads(self.manifest.read_bytes())
+            catalog = json.loads(self.catalog.read_bytes()) if self.catalog is not None else None
+            for group in ("nodes", "sources"):
+                if not all(isinstance(node, dict) for node in manifest[group].values()):
+                    raise TypeError(f"a member of `{group}` is no object")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            message = f"`{config.manifest}` or its catalog is not what dbt writes: {type(error).__name__}: {error}"
+            raise StrataError(Diagnostic("E033", message, fix="run `dbt parse` to write it again")) from None
+        return manifest, catalog
 
 
-def read_documents(root: Path, config: DbtConfig) -> DbtDocuments | None:
-    """dbt's documents whole; `None` where there is no manifest. Raises `StrataError` E033 where they are damaged."""
+def find_documents(root: Path, config: DbtConfig) -> DbtDocuments | None:
+    """dbt's documents; `None` where there is no manifest. Raises `StrataError` E033 where they cannot be read."""
     path = root / config.manifest
     if not path.is_file():
         return None
     beside = path.with_name("catalog.json")
-    contents = path.read_bytes(), beside.read_bytes() if beside.is_file() else b""
-    try:
-        manifest = json.loads(contents[0])
-        catalog = json.loads(contents[1]) if contents[1] else None
-        for group in ("nodes", "sources"):
-            if not all(isinstance(node, dict) for node in manifest[group].values()):
-                raise TypeError(f"a member of `{group}` is no object")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        message = f"`{config.manifest}` or its catalog is not what dbt writes: {type(error).__name__}: {error}"
-        raise StrataError(Diagnostic("E033", message, fix="run `dbt parse` to write it again")) from None
-    return DbtDocuments(manifest, catalog, digest(*contents))
+    catalog = beside if beside.is_file() else None
+    digests = [file_digest(one) for one in (path, catalog) if one is not None]
+    return DbtDocuments(path, catalog, hexdigest(*digests))
 
 
 @lru_cache(maxsize=4)
 def _read(path: Path, root: Path, config: DbtConfig, _modified: int, _size: int) -> DbtManifest:
     database = root / config.database if config.database else None
     try:
-        key = cache.content_key("dbt tables", str(path).encode(), file_digest(path).encode())
+        content = file_digest(path)
+        key = cache.content_key("dbt tables", str(path).encode(), content.encode())
         tables = cache.load(key)
         if tables is None:
             tables = _tables(path)
-            cache.save(key, tables)
+            if file_digest(path) == content:  # dbt may have written it anew meanwhile
+                cache.save(key, tables)
     except JsonError as error:
         raise _no_manifest(config, f"{error.message} (line {error.line}, column {error.column})") from None
     except KeyError as error:

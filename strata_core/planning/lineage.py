@@ -12,7 +12,7 @@ from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.tables import Table, TableKind, project_tables
 from .catalog import read_catalog
 from .config import find_project
-from .dbt import read_documents
+from .dbt import find_documents
 from .git_revisions import GitRevision, open_range
 from .kept import cache
 from .kept.cache import uncollected
@@ -67,22 +67,24 @@ def _dbt(project: Project, compiled: CompiledProject) -> tuple[tuple[Table, ...]
 
     Kept by content: SQL takes long to parse.
     """
+    columns = {name: model.written.schema.names for name, model in compiled.models.items()}
     try:
-        documents = read_documents(project.root, project.config.dbt)
+        documents = find_documents(project.root, project.config.dbt)
+        if documents is None:
+            return (), _no_manifest(project, compiled)
+        key = cache.content_key("dbt-lineage", documents.digest.encode(), repr(sorted(columns.items())).encode())
+        kept = cache.load(key)
+        if isinstance(kept, tuple):
+            return kept
+        manifest, catalog = documents.read(project.config.dbt)
     except StrataError as error:
         return (), tuple(replace(d, severity=Severity.WARNING) for d in error.diagnostics)
-    if documents is None:
-        return (), _no_manifest(project, compiled)
-    columns = {name: model.written.schema.names for name, model in compiled.models.items()}
-    key = cache.content_key("dbt-lineage", documents.digest, repr(sorted(columns.items())).encode())
-    kept = cache.load(key)
-    if isinstance(kept, tuple):
-        return kept
     from ..lineage.dbt import dbt_tables  # loads sqlglot
 
     found: list[Diagnostic] = []
-    made = (dbt_tables(documents.manifest, documents.catalog, columns, found.append), tuple(found))
-    cache.save(key, made)
+    made = (dbt_tables(manifest, catalog, columns, found.append), tuple(found))
+    if find_documents(project.root, project.config.dbt) == documents:  # dbt may have written them anew meanwhile
+        cache.save(key, made)
     return made
 
 
