@@ -160,6 +160,7 @@ CODES = MappingProxyType(
         "W111": "sources word it differently",
         "W112": "project has no contract",
         "W113": "folder of the configuration is not there",
+        "W114": "text names what was removed",
         "W153": "classification has no level",
         "W170": "kept aside, for the other standard has no field for it",
         "W180": "contract could say more",

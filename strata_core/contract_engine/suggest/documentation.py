@@ -4,17 +4,13 @@ the names that columns have by now, and what a row is."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from ..authored import Rename
 from ..collation.candidate import Candidate, Confidence, SuggestedEdit
-from ..documents import Document, Path
+from ..documents import Document
+from ..mentions import naming, texts
 from .evidence import Evidence
-
-_TEXTS = frozenset({"description", "documentation", "purpose", "grain", "meaning", "transformation"})
-_OF_THE_PAST = frozenset({"compatibility", "declined_suggestions", "extensions"})
-"""What is said there may well name what was."""
 
 
 def documentation(document: Document, candidate: Candidate, evidence: Evidence) -> Iterator[SuggestedEdit]:
@@ -41,7 +37,7 @@ def _renamed(document: Document, candidate: Candidate) -> Iterator[SuggestedEdit
     ]
     if not renames:
         return
-    for path, text in _texts(document.data, ()):
+    for path, text in texts(document.data):
         new, reasons, last = text, [], 0
         for number, rename in renames:
             changed = _with_new_name(new, rename)
@@ -53,27 +49,11 @@ def _renamed(document: Document, candidate: Candidate) -> Iterator[SuggestedEdit
             yield SuggestedEdit(document.file, path, new, text, "; ".join(reasons), span, Confidence.HIGH)
 
 
-def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            if name in _TEXTS and isinstance(inner, str):
-                yield (*path, name), inner
-            elif path or name not in _OF_THE_PAST:
-                yield from _texts(inner, (*path, name))
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _texts(inner, (*path, number))
-
-
 def _with_new_name(text: str, rename: Rename) -> str:
-    """`text` with the new name. A name that is also a word of plain English is one only between backticks, or behind
-    that of its asset; who names the new one beside the old tells of the rename."""
-    before = re.escape(rename.before)
-    behind = rf"(?<![\w.]){re.escape(rename.asset)}\."
-    plain = r"(?<![\w.`])" if re.search(r"[_\d]|[a-z][A-Z]", rename.before) else r"(?<=`)"
+    """`text` with the new name. Who names the new one beside the old tells of the rename."""
     if re.search(rf"(?<!\w){re.escape(rename.after)}(?!\w)", text):
         return text
-    return re.sub(rf"(?:({behind})|{plain}|(?<=`)){before}(?!\w)", lambda m: f"{m[1] or ''}{rename.after}", text)
+    return naming(rename.asset, rename.before).sub(lambda m: f"{m[1] or ''}{rename.after}", text)
 
 
 def _grain(document: Document, candidate: Candidate, evidence: Evidence) -> Iterator[SuggestedEdit]:

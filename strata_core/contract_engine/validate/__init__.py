@@ -29,6 +29,7 @@ from .compatibility import check_compatibility
 from .consumers import Consumers
 from .governance import check_governance
 from .inheritance import Sensitivity, check_inheritance
+from .mentions import check_mentions
 from .profiles import Profile, check_profile, profiles
 from .references import check_cycles, check_references
 from .removed import check_removed
@@ -90,6 +91,7 @@ def validate(around: Surroundings) -> Validated:
         check_references(candidate, around.collated, found.append)
         compatibility[candidate.id] = _compatibility(candidate, around, rules.levels, consumers)
         found += compatibility[candidate.id].diagnostics
+        check_mentions(candidate, compatibility[candidate.id].tombstones, found.append)
     check_cycles(sound, found.append)
     folder = around.config.contract_engine.promotions
     check_removed(around.promotions, around.collated, around.parsed, folder, found.append)
