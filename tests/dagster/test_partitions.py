@@ -6,13 +6,17 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 import dagster as dg
 import pytest
+from click.testing import CliRunner
 
+from strata_core.cli.verbs import strata
+from strata_core.store import Store
 from strata_dagster import DagsterStrataTranslator, StrataProject, strata_stale_sensor
 
-from .sales import DAYS, MODELS, ROWS, Sales, made, verdicts
+from .sales import DAYS, DEFINITIONS, MODELS, ROWS, Sales, made, verdicts
 
 LAYOUT = 'partition_by: [day] partition_start: "2024-01-01" partition_end: "2024-01-05"'
 
@@ -226,6 +230,72 @@ def test_dagster_asset_materialize_with_a_partition_and_a_range(sales) -> None:
     assert many.returncode == 0, many.stderr
     assert [*sales.versions("by_day")] == ["2024-01-04", "2024-01-03", "2024-01-02", "2024-01-01"]
     assert [r["id"] for r in sales.rows("daily")] == [1, 2, 3]
+
+
+HELD = """
+
+from time import monotonic, sleep
+
+from strata_core.store.environments import Environment
+
+original = Environment.publish
+
+
+def held(self, *arguments, **options):  # until another has published
+    (project.root / "held").touch()
+    until = monotonic() + 100
+    while not (project.root / "go").exists() and monotonic() < until:
+        sleep(0.05)
+    return original(self, *arguments, **options)
+
+
+Environment.publish = held
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("key", "text", "code", "amounts"),
+    [
+        ("2024-01-02", ROWS, 0, [5]),
+        ("2024-01-02", ROWS.replace("b,5", "b,50"), 1, [50]),
+        ("2024-01-03", ROWS, 0, [5, 7]),
+    ],
+    ids=["the same rows", "newer rows", "another partition"],
+)
+def test_the_command_line_and_dagster_apply_a_partition_at_the_same_moment(sales, key, text, code, amounts) -> None:
+    """What is published later is laid beside what was published meanwhile, or says E093 where that has other rows."""
+    sales.write("held_definitions.py", DEFINITIONS + HELD)
+    command = ["asset", "materialize", "-f", "held_definitions.py", "--select", "daily,by_day"]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "dagster", *command, "--partition", "2024-01-02"],
+        cwd=sales.root,
+        env={**os.environ, "DAGSTER_HOME": str(sales.root.parent / "home")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    pause = threading.Event()
+    while not (sales.root / "held").exists():
+        assert run.poll() is None, run.communicate()[0]
+        pause.wait(0.1)
+    sales.write("sales.csv", text)
+    ours = ["apply", "daily", "by_day", "--partition", key, "--project", str(sales.root)]
+    assert CliRunner().invoke(strata, ours, standalone_mode=False).return_value == 0
+    before = Store.open(sales.root / ".strata/store").environment("prod").head()
+    sales.write("go", "")
+    said, _ = run.communicate(timeout=120)
+    assert run.returncode == code, said
+    assert ("E093" in said) is (code == 1)
+    assert [row["n"] for row in sales.rows("daily")] == amounts
+    assert [row["total"] for row in sales.rows("by_day")] == amounts
+    made = sales.versions("daily")
+    assert [*made] == ([] if code else ["2024-01-02"])
+    if code:
+        assert Store.open(sales.root / ".strata/store").environment("prod").head() == before
+        assert sales.run("daily", "by_day", key="2024-01-02").success
+    assert sales.run("daily", "by_day", key="2024-01-02").success
+    assert [row["n"] for row in sales.rows("daily")] == amounts
 
 
 class Ticks:
