@@ -149,7 +149,7 @@ class _Walk:
     def mapping(self, node: yaml.MappingNode, path: Path, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
         first: dict[str, yaml.Node] = {}
-        for key, item in node.value:
+        for key, item in self.rejoined(node) if node.flow_style else node.value:
             if not isinstance(key, yaml.ScalarNode):
                 message = "a field name is a text, not a list or a mapping"
                 self.report(Diagnostic("E101", message, _span(self.file, key)))
@@ -165,6 +165,25 @@ class _Walk:
             first[name] = key
             self.keys[here] = _mark(key)
             found[name] = self.value(item, here, depth + 1)
+        return found
+
+    def rejoined(self, node: yaml.MappingNode) -> list[tuple[yaml.Node, yaml.Node]]:
+        """The fields of a mapping in braces, a value that its own comma cut in two as one again: E101."""
+        pairs, found = list(node.value), []
+        while pairs:
+            key, item = pairs.pop(0)
+            parts = [item.value] if isinstance(item, yaml.ScalarNode) and not item.style else []
+            count = 0
+            while parts and _open(",".join(parts)) and count < len(pairs) and _is_bare(*pairs[count]):
+                parts.append(pairs[count][0].value)
+                count += 1
+            if count and not _open(",".join(parts)):
+                whole = ",".join(parts)
+                message = f"the comma ends the value: this is `{parts[0]}`, and a field `{parts[1]}`"
+                self.report(Diagnostic("E101", message, _span(self.file, item), fix=f'put it in quotes: `"{whole}"`'))
+                item = yaml.ScalarNode(_STR, whole, item.start_mark, pairs[count - 1][0].end_mark)
+                del pairs[:count]
+            found.append((key, item))
         return found
 
     def scalar(self, node: yaml.Node, path: Path) -> Any:
@@ -189,6 +208,17 @@ class _Walk:
             fix = "put it in quotes, if it is meant as a text"
             self.report(Diagnostic("E105", message, _span(self.file, node), fix=fix))
             return None
+
+
+def _open(text: str) -> bool:
+    """Whether a bracket is open at the end of `text`."""
+    return text.count("(") > text.count(")") or text.count("<") > text.count(">")
+
+
+def _is_bare(key: yaml.Node, item: yaml.Node) -> bool:
+    """Whether a field is a word without anything behind it."""
+    plain = isinstance(key, yaml.ScalarNode) and not key.style
+    return plain and isinstance(item, yaml.ScalarNode) and item.value == "" and not item.style
 
 
 def _mark(node: yaml.Node) -> Mark:

@@ -90,6 +90,15 @@ def told_at(diagnostic: Diagnostic) -> tuple[str, str]:
     return diagnostic.code, str(diagnostic.span)
 
 
+@pytest.mark.parametrize("type_", ["decimal(10,2)", "map(string, int64)", "array(map(string, int64))"])
+def test_a_comma_that_cuts_a_type_in_two_is_told_once_with_the_quotes_that_it_needs(tmp_path: Path, type_: str) -> None:
+    text = ORDERS.replace('type: "decimal(10,2)"', f"type: {type_}, nullable: false")
+    (found,) = checked(tmp_path, {PLACE: text}).diagnostics
+    cut, _, rest = type_.partition(",")
+    assert (line(found), found.fix) == (f"E101 {PLACE}:15:30", f'put it in quotes: `"{cut},{rest.strip()}"`')
+    assert found.message == f"the comma ends the value: this is `{cut}`, and a field `{rest.strip()}`"
+
+
 def test_a_second_document_is_told_where_it_begins(tmp_path: Path) -> None:
     (found,) = checked(tmp_path, {PLACE: ORDERS + "---\n" + ORDERS.replace("orders", "carts")}).diagnostics
     assert found.message == "a second YAML document begins here: a file holds one, and nothing of this file is read"
