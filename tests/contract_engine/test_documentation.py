@@ -26,15 +26,18 @@ from strata_core.contract_engine.authored import (
     RowCount,
     Unique,
 )
+from strata_core.contract_engine.docs.boxes import cut
 from strata_core.contract_engine.docs.documented import Documented, Reader, documented
 from strata_core.contract_engine.docs.drawing import drawing
 from strata_core.contract_engine.docs.expectations import in_words
 from strata_core.contract_engine.docs.site import site
+from strata_core.contract_engine.docs.stacked import stacked
 from strata_core.contract_engine.pipeline import Checked
 from strata_core.contract_engine.serving.observe import Observations, SeenRun, SeenSchema, SeenTest
 from strata_core.contract_engine.serving.project import Known, project
 from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish
 from strata_core.contract_engine.serving.runtime_view import LineageEdge, ProductStatus, RuntimeView, ViewProvenance
+from strata_core.frozen import replace
 
 from .projects import ORDERS, PLACE, checked
 from .test_cli import run
@@ -297,8 +300,8 @@ def test_of_many_products_on_a_side_those_of_a_domain_are_one_box() -> None:
     drawn = drawing(Documented(view, {}, (), {}, (), ()), {"a.b": "B", "d0.p0": "P"})
     texts = re.findall(r"</title>([^<]*)</text>", drawn)
     assert texts[:3] == ["d0", "p0", "p10"]
-    assert texts[26] == "d1"
-    assert texts[52:] == ["outside of products", "raw", "B", "x"]
+    assert texts[16:18] == ["and 10 more", "d1"]
+    assert texts[34:] == ["outside of products", "raw", "B", "x"]
     assert drawn.count("<path") == 3
     assert drawn.count("<a href=") == 1
     assert re.search(r'<a href="{{d0.p0}}"><text [^>]*><title>p0</title>', drawn)
@@ -306,6 +309,50 @@ def test_of_many_products_on_a_side_those_of_a_domain_are_one_box() -> None:
     assert height is not None
     assert int(height[1]) < 1500
     assert 'aria-label="Lineage of B. Made of: 51. Read by: 0."' in drawn
+
+
+def test_on_a_phone_what_a_product_is_made_of_stands_above_it_and_who_reads_it_below() -> None:
+    contract = AuthoredContract.of(
+        {
+            **{"apiVersion": "strata/v0", "kind": "DataProductContract", "id": "a.b", "name": "B", "version": "1.0.0"},
+            **{"status": "draft", "layer": "gold", "domain": "a", "owner": {"team": "t"}},
+            "assets": [{"id": f"x{n}", "kind": "table"} for n in range(9)],
+        }
+    )
+    view = RuntimeView(
+        *("strata/v0", "DataProductRuntimeView", "a.b", "1.0.0"),
+        ViewProvenance((), "0"),
+        contract,
+        ProductStatus("healthy"),
+        Governance(),
+        lineage=(LineageEdge("x1", "up", "compiled", "a.other"), LineageEdge("*", "raw", "declared")),
+    )
+    product = Documented(view, {}, (), {}, (), (Reader("a.down", "d", "x1"),))
+    drawn = stacked(product, {"a.b": "B", "a.other": "O"})
+    assert re.findall(r"</title>([^<]*)</text>", drawn) == [
+        *("a.other", "up", "raw"),
+        *("B", "x0", "x1", "x2", "x3", "x4", "and 4 more"),
+        *("a.down", "d"),
+    ]
+    tops = [float(y) for y in re.findall(r'<rect x="24" y="([\d.]+)"', drawn)]
+    assert tops == [1, 67, 125, 327]
+    assert re.findall(r'<path d="([^"]*)"', drawn) == [
+        "M24 15H6",
+        "M24 81H6",
+        "M6 15V139H22l-5 -4m5 4l-5 4",
+        "M24 287H6V341",
+        "M6 341H22l-5 -4m5 4l-5 4",
+    ]
+    assert 'class="narrow" viewBox="0 0 301 384"' in drawn
+    alone = stacked(Documented(replace(view, lineage=()), {}, (), {}, (), ()), {})
+    assert (alone.count("<rect"), alone.count("<path")) == (1, 0)
+
+
+def test_long_names_of_a_family_are_told_apart_in_the_drawing() -> None:
+    assert [cut(f"a_rather_long_name_of_a_product_{n:04d}") for n in (1, 2)] == [
+        "a_rather_long_name_of…product_0001",
+        "a_rather_long_name_of…product_0002",
+    ]
 
 
 def test_pages_load_nothing(shop: Mapping[str, str]) -> None:

@@ -33,6 +33,7 @@ from .documented import Documented
 from .drawing import drawing
 from .expectations import in_words
 from .schema import anchor, schema, source
+from .stacked import stacked
 
 STATES: Mapping[str, Tone] = {"healthy": "good", "degraded": "warn", "blocked": "bad"}
 _AGES: Mapping[str, Tone] = {"fresh": "good", "stale": "bad", "unknown": "soft"}
@@ -245,7 +246,7 @@ def _lineage(product: Documented, names: Mapping[str, str]) -> Iterator[Block]:
     if not view.lineage and not product.readers:
         yield Paragraph(("Nothing is known of what it is made of, and no product here is made of it.",))
         return
-    yield Drawing(drawing(product, names))
+    yield Drawing(drawing(product, names) + stacked(product, names))
     if view.lineage:
         rows = tuple(
             Row(

@@ -146,7 +146,7 @@ def _inline(part: Inline, href: Href) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(text)
+    return re.sub(r"\S{17,}", lambda word: re.sub(r"([._/-])(?=[\w&])", r"\1<wbr>", word[0]), escape(text))
 
 
 def _breakable(text: str) -> str:

@@ -107,7 +107,8 @@ def index_html(products: Sequence[Documented]) -> str:
     """All products by domain, and a search over their names, assets, columns and texts."""
     groups = "\n".join(
         f'<section class="domain" aria-labelledby="domain-{escape(domain)}"><h2 id="domain-{escape(domain)}">'
-        f'{escape(domain)}</h2><ul class="cards">{"".join(_card(p.view) for p in members)}</ul></section>'
+        f"{escape(domain.replace('_', ' '))}</h2>"
+        f'<ul class="cards">{"".join(_card(p.view) for p in members)}</ul></section>'
         for domain, members in _by_domain(products).items()
     )
     data = json.dumps([_searched(p.view) for p in products], ensure_ascii=True, separators=(",", ":"))

@@ -49,7 +49,8 @@
   // Text with the words marked; built of nodes, so that nothing in it becomes markup.
   const marked = (text, words) => {
     const node = document.createDocumentFragment();
-    const lower = text.toLowerCase();
+    // As it is searched, each letter at its place.
+    const lower = Array.from(text, (c) => (plain(c).length === c.length ? plain(c) : c)).join("");
     let from = 0;
     while (from < text.length) {
       let next = -1, length = 0;
