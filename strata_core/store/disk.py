@@ -80,6 +80,10 @@ def sync_directory(path: PurePath) -> None:
             os.close(handle)
 
 
+_durable: set[tuple[str, int]] = set()
+"""Folders, by path and inode, whose name is known to be durable: a process asks once."""
+
+
 def make_directory(path: PurePath, durable: PurePath | None = None) -> None:
     """Creates `path` and its missing parents, each durable in its own parent before anything is put into it.
 
@@ -89,13 +93,31 @@ def make_directory(path: PurePath, durable: PurePath | None = None) -> None:
         return
     if os.path.isdir(path):
         # Who created it may have been killed before its name was durable.
-        if os.access(path.parent, os.R_OK):
+        if _known(path) not in _durable and os.access(path.parent, os.R_OK):
             sync_directory(path.parent)
+            _durable.add(_known(path))
         return
     make_directory(path.parent, durable)
     with at(path, "create the folder"):
         Path(path).mkdir(exist_ok=True)
     sync_directory(path.parent)
+    _durable.add(_known(path))
+
+
+def _known(path: PurePath) -> tuple[str, int]:
+    with at(path, "look at"):
+        return str(path), os.stat(path).st_ino
+
+
+def make_scratch(path: PurePath) -> None:
+    """Creates `path`, whose name need not survive: what is put into it moves elsewhere, or is swept. The folder around
+    it is durable."""
+    with at(path, "create the folder"):
+        try:
+            os.mkdir(path)
+        except FileNotFoundError:
+            make_directory(path.parent)
+            os.mkdir(path)
 
 
 def create_if_absent(path: PurePath, content: bytes) -> bool:
@@ -118,8 +140,9 @@ def create_if_absent(path: PurePath, content: bytes) -> bool:
     return True
 
 
-def move_directory(source: PurePath, target: PurePath) -> bool:
-    """Renames a synced folder to `target` in one step, or returns False because `target` exists and is not empty."""
+def move_directory(source: PurePath, target: PurePath, *, settled: bool = True) -> bool:
+    """Renames a synced folder to `target` in one step, or returns False because `target` exists and is not empty. Where
+    it is not to be `settled`, its new name is durable after a sync of the folder around it."""
     make_directory(target.parent)
     with at(target, "publish the folder"):
         try:
@@ -128,7 +151,8 @@ def move_directory(source: PurePath, target: PurePath) -> bool:
             if cause.errno in (errno.ENOTEMPTY, errno.EEXIST):
                 return False
             raise
-    sync_directory(target.parent)
+    if settled:
+        sync_directory(target.parent)
     return True
 
 

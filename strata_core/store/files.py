@@ -111,7 +111,7 @@ class Files(Protocol):
     def publish(self, staged: Path, target: PurePath, described: Manifest) -> Manifest | None:
         """Puts the parts in the local folder `staged`, which `described` lists, and their manifest at `target` in one
         step, and returns the manifest that stands there; None because one was there before. `staged` is used up when
-        a manifest is returned."""
+        a manifest is returned. The name `target` is durable after `settle` of the folder around it."""
         ...
 
     def touch(self, target: PurePath) -> bool:
@@ -199,7 +199,7 @@ class LocalFiles:
         """See `Files`. The folder is renamed."""
         disk.write_file(staged / manifest.NAME, manifest.encode(described))
         disk.sync_directory(staged)
-        return described if disk.move_directory(staged, Path(target)) else None
+        return described if disk.move_directory(staged, Path(target), settled=False) else None
 
     def touch(self, target: PurePath) -> bool:
         """See `Files`."""

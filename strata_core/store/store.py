@@ -104,7 +104,7 @@ class Store:
         *,
         partition_by: tuple[str, ...] = (),
     ) -> Candidate:
-        """Writes rows to staging, synced and visible to nobody. Rows come ordered by the columns `partition_by`,
+        """Writes rows to staging, visible to nobody, in files that are synced. Rows come ordered by `partition_by`,
         whose values no part mixes. Errors as `writer.write_parts`; what was staged is removed when any is raised,
         by `batches` too."""
         from .writer import Layout, write_parts
@@ -112,7 +112,6 @@ class Store:
         directory = self._new_folder(table)
         try:
             written = write_parts(directory, schema, batches, Layout(partition_by=partition_by))
-            disk.sync_directory(directory)
             return Candidate(table, directory, written)
         except BaseException:
             with suppress(StrataError):  # the first fault is the one to report
@@ -157,7 +156,7 @@ class Store:
         """A folder in staging of one writer's own."""
         directory = self.staging / f"{table_name(table)}-{secrets.token_hex(8)}"
         under(self.root, directory)
-        disk.make_directory(directory)
+        disk.make_scratch(directory)
         return directory
 
     def _placed(self, directory: Path, described: Manifest, address: str) -> Artifact:

@@ -15,7 +15,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
@@ -139,15 +139,15 @@ def write_parts(
     """
     stored = stored_schema(schema)
     cuts = _cut(_blocks(stored, batches), stored, layout.partition_by)
-    first = next(cuts)
-    if not layout.partition_by and sum(block.num_rows for block in first.blocks) < BLOCK_ROWS:
+    first = [next(cuts)]
+    few = sum(block.num_rows for block in first[0].digested) < BLOCK_ROWS  # then these are all
+    first += islice(cuts, 2) if few else ()
+    if few and len(first) < 3:
         # the only part: threads would cost more than they save
-        written, contents = (
-            [_encode(directory, 0, stored, first, layout, files)],
-            [_digest(stored, first.digested, digested)],
-        )
+        written = [_encode(directory, 0, stored, cut, layout, files) for cut in first if cut.blocks]
+        contents = [_digest(stored, cut.digested, digested) for cut in first if cut.digested]
     else:
-        written, contents = _in_threads(directory, stored, chain([first], cuts), layout, files, digested)
+        written, contents = _in_threads(directory, stored, chain(first, cuts), layout, files, digested)
     parts = tuple(file.part for file in written)
     digests = (block for content in contents for block in content.blocks)
     return Written(
@@ -271,15 +271,18 @@ def _cut(blocks: Iterator[pa.RecordBatch], stored: pa.Schema, by: tuple[str, ...
 
 def _runs(block: pa.RecordBatch, by: tuple[str, ...]) -> Iterator[tuple[pa.RecordBatch, tuple[object, ...]]]:
     """The stretches of a block in which the columns `by` stay the same, with their values."""
+    ends = [tuple(block.column(name)[i].as_py() for name in by) for i in (0, block.num_rows - 1)]
+    if ends[0] == ends[1]:  # in order, they stay the same in between
+        yield block, ends[0]
+        return
     changes = None
     for name in by:
         column = block.column(name)
         left, right = column.slice(0, len(column) - 1), column.slice(1)
         differs = pc.or_(pc.fill_null(pc.not_equal(left, right), False), pc.xor(left.is_null(), right.is_null()))
         changes = differs if changes is None else pc.or_(changes, differs)
-    ends = [*(i + 1 for i in pc.indices_nonzero(changes).to_pylist()), block.num_rows]
     start = 0
-    for end in ends:
+    for end in [*(i + 1 for i in pc.indices_nonzero(changes).to_pylist()), block.num_rows]:
         yield block.slice(start, end - start), tuple(block.column(name)[start].as_py() for name in by)
         start = end
 

@@ -289,3 +289,16 @@ def test_plan_history_and_rollback_load_no_pyarrow(store: Store, rows: Any) -> N
         [sys.executable, "-c", code, str(store.root), artifact.address], capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def test_an_artifact_costs_a_sync_of_its_part_its_manifest_and_their_folder(
+    store: Store, rows: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own name is synced with all others, when an environment is to name it (`Environment.settle`)."""
+    rows.adopt(store, "orders", 9)
+    synced, real = [], os.fsync
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: synced.append(stat.S_ISDIR(os.fstat(handle).st_mode)) or real(handle)
+    )
+    rows.adopt(store, "orders", 1, 2, 3)
+    assert synced == [False, False, True]
