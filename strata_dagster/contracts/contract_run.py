@@ -62,6 +62,8 @@ class ContractRun:
         root = self.contracts.project.root
         try:
             checked = examine(open_setting(root))
+            # Before the views: what is published in between asks for its products again.
+            live = live_versions(checked.setting, self.contracts.environment)[1]
             out = root / checked.setting.config.contract_engine.out
             products = {p.place: p for p in listed(checked).products}
             places = {key: place for place, key in self.contracts.keys.items()}
@@ -79,7 +81,6 @@ class ContractRun:
         except StrataError as error:
             self.context.log.error(findings(error.diagnostics, None))
             raise Failure(f"no product was renewed: {error}") from None
-        live = live_versions(checked.setting, self.contracts.environment)[1]
         for key in wanted:
             product = products.get(places[key])
             if product is None:

@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from strata_core.contract_engine.pipeline import open_setting
+from strata_core.contract_engine.serving.products import live_versions
 from strata_core.contract_engine.serving.watching import COARSEST_TICK, Seen, look
+from strata_core.diagnostics import StrataError
 
+from tests.buckets import make_bucket
+
+from . import pinned
 from .projects import ORDERS, PLACE, write
 
 FRAGMENT = "product: shop.orders\nasset: orders\ndescription: Orders.\n"
@@ -112,3 +118,31 @@ def test_a_broken_configuration_is_a_fault_at_its_place_until_it_is_mended(root:
     write(root, {"strata.toml": TOML})
     mended = look(root, again, 40.0)
     assert (mended.digest, mended.faults) == (seen.digest, ())
+
+
+def test_what_is_published_is_seen_wherever_the_store_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = make_bucket(monkeypatch, tmp_path / "cache")
+    for place in (".strata/store", f"{url}/prod"):
+        root = pinned.laid_out(tmp_path / url.rpartition("/")[2] / place.replace(":", ""))
+        write(root, {"strata.toml": f'[project]\nname = "shop"\n[store]\nroot = "{place}"\n'})
+        assert live_versions(open_setting(root), "prod") == (0, {})
+        pinned.applied(root)
+        number, live = live_versions(open_setting(root), "prod")
+        assert (number, sorted(live)) == (1, ["paid", "people_of", "totals"])
+        assert live_versions(open_setting(root), "dev") == (0, {})
+
+
+def test_a_store_that_cannot_be_read_is_told_and_is_not_an_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = pinned.laid_out(tmp_path)
+    pinned.applied(root)
+    (entry,) = (root / ".strata/store").glob("environments/prod/**/*1.json")
+    entry.write_text("{")
+    with pytest.raises(StrataError, match="is damaged") as damaged:
+        live_versions(open_setting(root), "prod")
+    make_bucket(monkeypatch, tmp_path / "cache")
+    write(root, {"strata.toml": '[project]\nname = "shop"\n[store]\nroot = "s3://pond-of-nobody/prod"\n'})
+    with pytest.raises(StrataError, match="there is no such bucket") as gone:
+        live_versions(open_setting(root), "prod")
+    assert [damaged.value.diagnostics[0].code, gone.value.diagnostics[0].code] == ["E094", "E092"]

@@ -414,6 +414,18 @@ def test_a_place_that_cannot_be_published_to_fails_the_run_and_says_why(location
     assert (location.out / "current/kept.txt").read_text() == "mine"
 
 
+def test_a_store_that_is_damaged_renews_nothing_and_says_why(location: Location) -> None:
+    location.promote()
+    location.asked()
+    location.run([dg.AssetKey("rate")])
+    for entry in (location.shop.root / ".strata/store/environments/prod").rglob("*1.json"):
+        entry.write_text("{")
+    assert "E094" in (location.tick().skip_message or "")
+    done = location.run([dg.AssetKey(["contract", "sales", "paid"])])
+    (failure,) = (e.step_failure_data.error.to_string() for e in done.all_events if e.is_step_failure)
+    assert "no product was renewed" in failure and "E094" in failure
+
+
 def test_two_contracts_of_one_id_are_each_told_at_their_place(location: Location) -> None:
     location.shop.write("contracts/sales/zweiter/contract.yaml", contract("paid", "paid"))
     location.reload()

@@ -204,17 +204,14 @@ class _Facts:
 
 
 def live_versions(setting: Setting, environment: str) -> tuple[int, Mapping[str, str]]:
-    """The number of the environment's version, and what each model that it has published points at."""
-    from ...diagnostics import StrataError
-    from ...store.store import Store
+    """The number of the environment's version, and what each model that it has published points at. Raises
+    `StrataError` where the store cannot be read: what is not known is not nothing."""
+    from ...planning.stores import store_of
 
-    root = setting.root / setting.config.store_root
-    if not root.is_dir():
+    store = store_of(setting.root, setting.config)
+    if not store.exists():
         return 0, {}
-    try:
-        published = Store.open(root, create=False).environment(environment).head()
-    except StrataError:
-        return 0, {}
+    published = store.environment(environment).head()
     return published.number, {name: f"{p.address} {p.digest}" for name, p in published.models.items()}
 
 
