@@ -7,7 +7,7 @@ showing it can leak what the contract hides.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -136,6 +136,11 @@ def shown(value: object) -> str:
     text = shown_text(value)
     text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text[: _TEXT + 1])
     return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+
+
+def shown_row(row: Mapping[str, object], hidden: Set[str]) -> str:
+    """A row as reports show it, the values of `hidden` columns left out: `order_id = 4, country = XX`."""
+    return ", ".join(f"{name} = {MASKED if name in hidden else shown(value)}" for name, value in row.items())
 
 
 def spelled_samples(samples: tuple[Sample, ...]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from ..language.names import can_be_written
+from ..language.names import spelled as spelled_name
 from ..types.texts import text_of
 
 
@@ -12,8 +14,8 @@ def spelled(value: object) -> str:
     """A value as a cell.
 
     >>> import decimal
-    >>> spelled(None), spelled("a|b"), spelled([1, None]), spelled({"a": decimal.Decimal("1.50")})
-    ('none', '"a|b"', '[1, none]', '{a: 1.50}')
+    >>> spelled(None), spelled("a|b"), spelled([1, None]), spelled({"a": decimal.Decimal("1.50"), "from": "x"})
+    ('none', '"a|b"', '[1, none]', '{a: 1.50, `from`: "x"}')
     """
     match value:
         case None:
@@ -28,8 +30,8 @@ def spelled(value: object) -> str:
             return text_of(value)
 
 
-def _name(text: str) -> str:
-    return text if text.isidentifier() and text.isascii() else json.dumps(text, ensure_ascii=False)
+def _name(name: str) -> str:
+    return spelled_name(name) if can_be_written(name) else json.dumps(name, ensure_ascii=False)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from ..analysis.compiled import Expectation
 from ..contract.assertions import MOST_SAMPLES
-from ..contract.report import MASKED, shown
+from ..contract.report import shown_row
 from ..diagnostics import Diagnostic, StrataError
 from ..engines.protocol import Engine, ParquetTable, TableInput
 from ..frozen import dataclass
@@ -23,11 +23,13 @@ from .workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """One expectation on the data: how many rows break it, and E086 where some do."""
+    """One expectation on the data: how many rows break it, and E086 where some do; a few of them as they are shown,
+    none of an expectation about the table as a whole."""
 
     expectation: Expectation
     broken: int
     violation: Diagnostic | None
+    samples: tuple[str, ...] = ()
 
 
 def run_tests(workspace: Workspace, engine: Engine, models: Collection[str] = ()) -> tuple[Tested, ...]:
@@ -74,19 +76,20 @@ def asked(engine: Engine, one: Expectation, inputs: Mapping[str, TableInput], hi
         return Tested(one, 0, None)
     rows = "a row breaks" if broken == 1 else f"{broken:,} rows break"
     message = f"the table `{one.model}` breaks this" if one.whole else f"{rows} this expectation of `{one.model}`"
-    notes = () if one.whole else (f"for instance {_samples(engine, one, read, hidden)}",)
+    samples = () if one.whole else _samples(engine, one, read, hidden)
+    notes = (f"for instance {'; '.join(samples)}",) if samples else ()
     fix = "mend the model or its data, or expect what is meant"
-    return Tested(one, broken, Diagnostic("E086", message, one.span, fix=fix, notes=notes))
+    return Tested(one, broken, Diagnostic("E086", message, one.span, fix=fix, notes=notes), samples)
 
 
 def _count(relation: Relation) -> Relation:
     return aggregate_rows(relation, (), [AggregateItem("rows", aggregate("count", grouped=False))])
 
 
-def _samples(engine: Engine, one: Expectation, inputs: Mapping[str, TableInput], hidden: Set[str]) -> str:
+def _samples(engine: Engine, one: Expectation, inputs: Mapping[str, TableInput], hidden: Set[str]) -> tuple[str, ...]:
     """A few of the rows, the values of hidden columns left out."""
     rows = _rows(engine, limit_rows(one.broken, (), 0, MOST_SAMPLES), inputs)
-    return "; ".join(", ".join(f"{n} = {MASKED if n in hidden else shown(v)}" for n, v in r.items()) for r in rows)
+    return tuple(shown_row(row, hidden) for row in rows)
 
 
 def _rows(engine: Engine, relation: Relation, inputs: Mapping[str, TableInput]) -> list[dict[str, object]]:

@@ -129,6 +129,35 @@ def test_seed2_every_expectation_is_asked_of_the_rows(tmp_path: Path) -> None:
     assert "email = ‹masked›" in str(told["positive"][2])
 
 
+def test_a_condition_that_is_valid_is_asked_of_columns_of_any_name_and_of_the_table_as_a_whole(tmp_path: Path) -> None:
+    names = ("from", "model", "unit price")
+    columns = "".join(f"      - {{name: {name}, type: int64, nullable: false}}\n" for name in names)
+    asset = f"  - id: odd\n    kind: table\n    location: data/odd.parquet\n    columns:\n{columns}"
+    (tmp_path / "data").mkdir()
+    values = {"from": [1, 2], "model": [1, None], "unit price": [3, 4]}
+    pq.write_table(pa.table(values, schema=pa.schema({n: pa.int64() for n in names})), tmp_path / "data/odd.parquet")
+    asked = {
+        "bare": "`from` <= `unit price`",
+        "fails": "`unit price` > 3 and `from` > 1",
+        "null": "`model` is not null",
+        "whole": "row_count > 2",
+        "sum": "sum(`unit price`) == 7",
+    }
+    tests = [expects(name, "odd", type="custom", expression=text) for name, text in asked.items()]
+    head, _, _ = CONTRACT.partition("  - id: orders")
+    found = checked(tmp_path, {PLACE: f"{head}{asset}tests: {json.dumps(tests)}\n"})
+    assert found.diagnostics == ()
+    seen = run_tests(found, ReachableTables(tmp_path, found.setting.config), NOW).tests
+    row = "from = 2, model = none, unit price = 4"
+    assert {t.test: (t.outcome, t.message) for t in seen} == {
+        "bare": ("passed", None),
+        "fails": ("failed", "a row is wrong, for instance from = 1, model = 1, unit price = 3"),
+        "null": ("failed", f"a row is wrong, for instance {row}"),
+        "whole": ("failed", "a row is wrong, for instance the whole table"),
+        "sum": ("passed", None),
+    }
+
+
 def sql(id_: str, text: str, **more: str) -> dict[str, Any]:
     return {"id": id_, "kind": "sql", "severity": "blocking", "sql": text, **more}
 

@@ -141,10 +141,21 @@ def test_seed2_sql_tests_that_are_not(tmp_path: Path, sql: str) -> None:
         ("{type: custom, expression: 'amount > '}", "expression"),
         ("{type: custom, expression: 'amount > 0 } model x { from checked_rows'}", "expression"),
         ("{type: custom, expression: 'amount > 0 take 1'}", "expression"),
+        ("{type: custom, expression: 'amount > 0 expect amount > 1'}", "expression"),
+        (
+            "{type: custom, expression: 'amount > 0 } test asset { given asset { | amount | | 1 | } expect 1 > 0'}",
+            "expression",
+        ),
+        ("{type: custom, expression: 'amount in rows_of_asset.amount'}", "expression"),
+        ("{type: custom, expression: 'row_count > 3 and sum(amount) > 0'}", None),
+        ("{type: custom, expression: '`from` < day and `model` > 0 and `unit price` > 0'}", None),
+        ("{type: custom, expression: '`from` < day and `model` > country'}", "expression"),
     ],
 )
 def test_seed2_expectations_fit_their_columns(tmp_path: Path, expectation: str, place: str | None) -> None:
     columns = "      - {name: country, type: string}\n      - {name: day, type: date}\n"
+    for name, kind in (("from", "date"), ("model", "int64"), ("unit price", "float64")):
+        columns += f"      - {{name: {name}, type: {kind}}}\n"
     found = told(tmp_path, {PLACE: ORDERS + columns + with_test(f"kind: expectation, expectation: {expectation}")})
     where = f"tests[t].expectation{'.' + place if place else ''}"
     assert [f.split(" ", 2)[::2] for f in found] == ([] if place is None else [["E142", where]])

@@ -12,7 +12,6 @@ from strata_core.contract_engine.pipeline import open_setting
 from strata_core.contract_engine.serving.products import live_versions
 from strata_core.contract_engine.serving.watching import COARSEST_TICK, Seen, look
 from strata_core.diagnostics import StrataError
-
 from tests.buckets import make_bucket
 
 from . import pinned

@@ -13,7 +13,7 @@ from functools import cache
 from types import MappingProxyType
 
 from ...contract.model import TableContract
-from ...contract.report import MASKED, shown
+from ...contract.report import shown_row
 from ...diagnostics import StrataError
 from ...frozen import dataclass, replace
 from ...planning.inputs.reachable import Answer, ReachableTables, TableInput
@@ -21,9 +21,10 @@ from ...relation.schema import Column
 from ...types import UNKNOWN
 from ...types.inferred import Inferred
 from ..authored import Asset, AuthoredContract, Custom, DbtTest, ExpectationTest, Referential, SqlTest
+from ..conditions import TABLE, compiled_condition
 from ..pipeline import Checked
 from ..serving.observe import Observations, Outcome, SeenTest
-from ..validate.test_shapes import DIALECTS, spelled
+from ..validate.test_shapes import DIALECTS
 from .masks import masked_columns
 from .statements import statement
 
@@ -215,10 +216,7 @@ def _asked(
 def _told(answer: Answer, masked: Set[str]) -> Result:
     if answer.rows == 0:
         return "passed", 0, None
-    rows = [
-        ", ".join(f"{n} = {MASKED if n in masked else shown(v)}" for n, v in zip(answer.columns, row, strict=True))
-        for row in answer.samples
-    ]
+    rows = [shown_row(dict(zip(answer.columns, row, strict=True)), masked) for row in answer.samples]
     return "failed", answer.rows, _message(answer.rows, "; ".join(rows))
 
 
@@ -228,25 +226,14 @@ def _message(rows: int, samples: str) -> str:
 
 def _condition(expression: str, place: _Place, table: TableInput, tables: ReachableTables) -> Result:
     """A condition in the Strata language; what is null does not break it, as in `test` blocks."""
-    from ...analysis import compile_project
-    from ...language.parser import parse_module
     from ...planning.testing import asked
 
     columns = _columns(place.promised)
     if not columns or any(c.inferred.type == UNKNOWN for c in columns):
         return "not_run", None, "the types of its columns are not known"
-    fields = "".join(f"    {spelled(c.name)}: {c.inferred.type},\n" for c in columns)
-    text = (
-        f'source rows_of_asset(csv: "rows.csv") {{\n  columns: {{\n{fields}  }}\n}}\n'
-        "model asset {\n  from rows_of_asset\n}\n"
-        f"test asset {{\n  expect {' '.join(expression.split())}\n}}\n"
-    )
-    compiled = compile_project([parse_module(text, "expression").module])
-    if len(compiled.expectations) != 1:
-        return "error", None, "the condition is none of rows"
+    condition = compiled_condition(expression, {c.name: str(c.inferred.type) for c in columns})
     # What is tested is what was published, not a promise about it: the rows stand for the model.
-    tested = asked(tables.engine, compiled.expectations[0], {"asset": replace(table, columns=columns)}, place.hidden)
-    if tested.violation is None:
+    tested = asked(tables.engine, condition, {TABLE: replace(table, columns=columns)}, place.hidden)
+    if tested.broken == 0:
         return "passed", 0, None
-    samples = tested.violation.notes[0].removeprefix("for instance ") if tested.violation.notes else "the whole table"
-    return "failed", tested.broken, _message(tested.broken, samples)
+    return "failed", tested.broken, _message(tested.broken, "; ".join(tested.samples) or "the whole table")

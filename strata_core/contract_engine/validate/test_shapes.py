@@ -7,19 +7,19 @@ is not there, as `[contract_engine] unsupported_executors` says).
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...contract.ages import parse_age
-from ...diagnostics import Diagnostic, Report, Severity
+from ...diagnostics import Diagnostic, Report, Severity, StrataError
 from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
 from ...types import Bool, Date, Decimal, Float64, Int64, Money, String, Timestamp, ValueType
 from ...types.spelling import TypeSpellingError, parse_type
 from ..authored import Asset, DbtTest, ExpectationTest, SqlTest
 from ..collation.candidate import Candidate
+from ..conditions import compiled_condition
 from ..documents import Path
 from ..parse.parsed import Parsed
 
@@ -256,40 +256,14 @@ def _fits(value: object, kind: ValueType) -> bool:
 
 
 def _custom_faults(expression: str, asset: Asset) -> Iterator[Fault]:
-    """What the Strata compiler says of a condition over the asset's columns."""
-    from ...analysis import compile_project  # the compiler, which other tests do without
-    from ...language.parser import parse_module
-
-    if not asset.columns or any(c.type is None for c in asset.columns):
+    """What keeps a condition from being asked of the asset's columns. Where one has no type that is known, as is told
+    of the column, nothing is."""
+    columns = {c.name: c.type for c in asset.columns if c.type is not None and _type(asset, c.name) is not None}
+    if not columns or len(columns) != len(asset.columns):
         return
-    # One line, so that nothing in the expression can begin a statement of its own.
-    condition = " ".join(expression.split())
-    text = f"{_source(asset)}\nmodel checked {{\n  from checked_rows\n  filter {condition}\n}}\n"
-    module = parse_module(text, "expression")
-    found: list[Diagnostic] = [*module.diagnostics]
-    if not any(d.blocks for d in found):
-        if [len(getattr(d, "statements", ())) for d in module.module.declarations] != [0, 2]:
-            yield "this is no single condition", ("expression",), "write one condition over the columns"
-            return
-        found += compile_project([module.module]).diagnostics
-    for diagnostic in found:
-        if diagnostic.blocks:
-            yield (
-                f"{diagnostic.message} ({diagnostic.code})",
-                ("expression",),
-                diagnostic.fix or "correct the condition",
-            )
-            return
-
-
-def _source(asset: Asset) -> str:
-    columns = "".join(
-        f"    {spelled(c.name)}: {c.type}{' nonnull' if c.nullable is False or c.primary_key else ''},\n"
-        for c in asset.columns
-    )
-    return f'source checked_rows(csv: "rows.csv") {{\n  columns: {{\n{columns}  }}\n}}'
-
-
-def spelled(name: str) -> str:
-    """The name of a column as the Strata language spells it."""
-    return name if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) else json.dumps(name)
+    try:
+        compiled_condition(expression, columns)
+    except StrataError as error:
+        found = error.diagnostics[0]
+        message = found.message if found.code == "E142" else f"{found.message} ({found.code})"
+        yield message, ("expression",), found.fix or "correct the condition"

@@ -16,7 +16,7 @@ from ...analysis.scope import fresh
 from ...contract.assertions import MOST_SAMPLES, Holds
 from ...contract.freshness import outdated
 from ...contract.model import TableContract
-from ...contract.report import MASKED, PinReport, shown
+from ...contract.report import PinReport, shown_row
 from ...contract.write_pin import pin
 from ...diagnostics import Diagnostic
 from ...engines.protocol import CsvTable, Engine, ParquetTable, TableInput
@@ -112,10 +112,7 @@ def _count(expectation: JoinExpectation) -> str:
 
 
 def _unmet(expectation: JoinExpectation, rows: list[dict[str, object]], hidden: Set[str]) -> Diagnostic:
-    def text(name: str, value: object) -> str:
-        return f"{name} = {MASKED if name in hidden else shown(value)}"
-
-    keys = (", ".join(text(name, row[name]) for name in expectation.columns) for row in rows)
+    keys = (shown_row({name: row[name] for name in expectation.columns}, hidden) for row in rows)
     samples = "; ".join(f"{key} ({row[_count(expectation)]} rows)" for key, row in zip(keys, rows, strict=True))
     return Diagnostic(
         "E087",
