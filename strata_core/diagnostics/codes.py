@@ -153,6 +153,7 @@ CODES = MappingProxyType(
         "W016": "vintages are read without a bound",
         "W017": "table of another project is taken over",
         "W018": "join compares nothing",
+        "W019": "comment reads as a divisor",
         "W030": "lineage of a dbt model is not known whole",
         "W090": "allowance of no use",
         # W1xx contracts

@@ -17,6 +17,7 @@ from ..diagnostics.placing import placed
 from ..frozen import dataclass
 from . import ast
 from .build import ACTIONS
+from .divisions import divisions
 from .due import INFIX, value_is_due
 from .lalr import Failure, parse
 from .limits import looks_special, nests_deep, within_limits
@@ -117,7 +118,13 @@ def parse_piece(text: str, line: int, following: str, file: str) -> Piece:
 
 def _parts(text: str, tokens: list[Token], lines: Lines) -> tuple[Part, ...]:
     tables = load_tables()
-    return tuple(_part(chunk, lines, tables) for chunk in chunks(tokens, text, tables))
+    return (*(_part(chunk, lines, tables) for chunk in chunks(tokens, text, tables)), *_beside(text, lines, tables))
+
+
+def _beside(text: str, lines: Lines, tables: Tables) -> tuple[Part, ...]:
+    """What is told of the comments of a piece, which belong to no declaration."""
+    told = (*divisions(text, lines, tables),)
+    return (Part(None, told),) if told else ()
 
 
 def _alike(
@@ -130,7 +137,7 @@ def _alike(
         return None
     problems: list[Diagnostic] = []
     node = run(program, found, lines, problems.append)
-    return None if problems else (Part(node, ()),)
+    return None if problems else (Part(node, ()), *_beside(text, lines, tables))
 
 
 PARSER = Parser(_alike, _parts)
