@@ -267,6 +267,14 @@ def test_the_lazy_reading_computes_what_is_needed_and_the_eager_one_everything()
     assert len(rows(project(either, [Item("k", ref(either, "k"))]))) == 5
 
 
+def test_a_window_that_nothing_needs_may_fail() -> None:
+    ranked = window_rows(T, [WindowItem("least", window("min", BROKEN))])
+    assert [row[0] for row in rows(project(ranked, [Item("k", ref(ranked, "k"))]))] == [1, 2, 1, None, None]
+    for eager, relation in ((True, project(ranked, [Item("k", ref(ranked, "k"))])), (False, ranked)):
+        with pytest.raises(StrataError):
+            rows(relation, eager=eager)
+
+
 FAILING = filter_rows(T, call("eq", BROKEN, ref(T, "k")))
 NOTHING = filter_rows(T, call("gt", ref(T, "n"), literal(1_000)))
 OTHER = project(T, [Item("a", ref(T, "k")), Item("b", ref(T, "n"))])

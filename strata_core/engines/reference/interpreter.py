@@ -11,10 +11,11 @@ meet); the eager one every cell of every node. An engine may choose its place be
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
 from typing import assert_never
 
 from ...diagnostics import StrataError
-from ...relation.expressions import AggregateCall, Expr, Literal, columns_read, conjuncts
+from ...relation.expressions import AggregateCall, Expr, Literal, WindowCall, columns_read, conjuncts
 from ...relation.nodes import (
     Aggregate,
     AsofJoin,
@@ -193,29 +194,37 @@ def _aggregate(call: AggregateCall, schema: Schema, reading: Reading) -> Callabl
 
 
 def _windowed(node: Window, reading: Reading) -> Rows:
-    schema = node.input.schema
     rows = _rows(node.input, reading)
-    added: list[list[Value]] = []
-    for item in node.items:
-        call = item.call
-        partition = compiled(call.partition, schema, reading)
-        arguments = compiled(call.args, schema, reading)
-        order = compiled([k.expr for k in call.order], schema, reading)
-        groups: dict[Key, list[int]] = {}
-        for i, row in enumerate(rows):
-            groups.setdefault(group_key([p(row) for p in partition]), []).append(i)
-        column: list[Value] = [None] * len(rows)
-        for members in groups.values():
-            members_in_order = ordered(members, lambda i: rows[i], call.order, order)
-            results = compute(
-                call,
-                [[a(rows[i]) for a in arguments] for i in members_in_order],
-                [group_key([o(rows[i]) for o in order]) for i in members_in_order],
-            )
-            for i, value in zip(members_in_order, results, strict=True):
-                column[i] = value
-        added.append(column)
-    return [row + [column[i] for column in added] for i, row in enumerate(rows)]
+    if reading.eager:
+        added = [_window(item.call, node.input.schema, rows, reading) for item in node.items]
+        return [row + [column[i] for column in added] for i, row in enumerate(rows)]
+    later = [cache(partial(_window, item.call, node.input.schema, rows, reading)) for item in node.items]
+    return [row + [Later(partial(_nth, column, i), []) for column in later] for i, row in enumerate(rows)]
+
+
+def _nth(column: Callable[[], list[Value]], i: int, _: Row) -> Value:
+    return column()[i]
+
+
+def _window(call: WindowCall, schema: Schema, rows: Rows, reading: Reading) -> list[Value]:
+    """The value of a window call for each of `rows`."""
+    partition = compiled(call.partition, schema, reading)
+    arguments = compiled(call.args, schema, reading)
+    order = compiled([k.expr for k in call.order], schema, reading)
+    groups: dict[Key, list[int]] = {}
+    for i, row in enumerate(rows):
+        groups.setdefault(group_key([p(row) for p in partition]), []).append(i)
+    column: list[Value] = [None] * len(rows)
+    for members in groups.values():
+        members_in_order = ordered(members, lambda i: rows[i], call.order, order)
+        results = compute(
+            call,
+            [[a(rows[i]) for a in arguments] for i in members_in_order],
+            [group_key([o(rows[i]) for o in order]) for i in members_in_order],
+        )
+        for i, value in zip(members_in_order, results, strict=True):
+            column[i] = value
+    return column
 
 
 def _combined(node: SetOperation, reading: Reading) -> Rows:
