@@ -16,7 +16,7 @@ from ..language.names import spelled
 from ..relation.build import combine, distinct_rows, project, ref
 from ..relation.expressions import coerce
 from ..relation.nodes import Item, Relation, SetKind
-from ..types import ValueType, least_upper_bound
+from ..types import Money, ValueType, least_upper_bound
 from .names import listed
 from .scope import Scope, Table
 from .state import Rows, Surroundings
@@ -96,7 +96,10 @@ def _shared(name: str, statement: ast.SetOperation, rows: Rows, table: Table, ar
     common = least_upper_bound(ours, theirs)
     if common is None:
         message = f"`{name}` is {ours} here and {theirs} in `{statement.table}`"
-        fix = f"cast it on one side: `derive {{ {spelled(name)} = cast({spelled(name)}, …) }}`"
+        column = spelled(name)
+        fix = f"cast it on one side: `derive {{ {column} = cast({column}, …) }}`"
+        if isinstance(ours, Money) and isinstance(theirs, Money):
+            fix = f"convert it on one side: `derive {{ {column} = convert({column}, rate, {theirs.currency}) }}`"
         around.report(Diagnostic("E054", message, statement.table.span, fix=fix))
         return None
     return _Shared(name, left, common)

@@ -16,7 +16,7 @@ from ..diagnostics.diagnostic import Suggestion, wrapping
 from ..frozen import dataclass, field, replace
 from ..language import ast
 from ..language.chains import last_apart
-from ..relation.expressions import Call, Chain, Expr, Link, Literal, call, cast, extern_call, link, literal
+from ..relation.expressions import Call, Chain, Expr, Link, call, cast, extern_call, link, literal
 from ..relation.extern import Extern
 from ..types import Array, Bool, Decimal, Float64, Money, Unknown
 from ..types.elsewhere import FUNCTIONS
@@ -24,8 +24,9 @@ from ..types.functions import CATALOG, Function, Kind, SignatureError
 from ..types.functions.banned import BANNED
 from ..types.functions.operands import decimal_of
 from ..types.spelling import SIMPLE
+from .comparisons import EQUALITIES, doubtful
 from .names import unknown
-from .types import Domains, spelled_type
+from .types import Domains, no_type_in_quotes, spelled_type
 
 BINARY = {
     "or": "or",
@@ -149,18 +150,10 @@ def _apply(name: str, nodes: Sequence[ast.Expr], span: Span, context: Context) -
     if len(arguments) < len(values):
         return None
     made = resolved(lambda: call(name, *exact(nodes, arguments)), span, nodes, context)
-    if isinstance(made, Call) and name in ("eq", "ne"):
-        _compare_floats(made, span, context)
+    if name in EQUALITIES and isinstance(made, Call):
+        for finding in doubtful(made, nodes, span):
+            context.report(finding)
     return made
-
-
-def _compare_floats(comparison: Call, span: Span, context: Context) -> None:
-    """W012: floats that should be equal seldom are; zero is, and whether a value is it may be asked."""
-    zero = any(isinstance(a, Literal) and a.value == 0 for a in comparison.args)
-    if not zero and any(isinstance(a.inferred.type, Float64) for a in comparison.args):
-        fix = "round both sides, or ask whether they are near: `abs(x - y) < 0.001`"
-        message = "floats are compared for equality: results that should be the same differ in their last digits"
-        context.report(Diagnostic("W012", message, span, Severity.WARNING, fix=fix))
 
 
 def _contained(node: ast.In, context: Context) -> Expr | None:
@@ -397,7 +390,6 @@ def report_distinct(node: ast.Call, context: Context) -> None:
 
 
 def _cast(node: ast.Call, safe: bool, context: Context) -> Expr | None:
-    form = f'`{node.function}(x, "decimal(10,2)")`'
     match node:
         case ast.Call(arguments=(operand, ast.Literal(value=str()) as spelling), keywords=(), distinct=False):
             value = expression(operand, context)
@@ -412,8 +404,7 @@ def _cast(node: ast.Call, safe: bool, context: Context) -> Expr | None:
                 context.report(Diagnostic("W013", message, node.span, Severity.WARNING, fix=fix))
             return resolved(lambda: cast(value, type_, safe=safe), node.span, [operand], context, CAST_FIX)
         case _:
-            message = f"`{node.function}` takes a value and the name of a type in quotes"
-            context.report(Diagnostic("E060", message, node.span, fix=f"write {form}"))
+            context.report(no_type_in_quotes(node, context.domains))
             return None
 
 

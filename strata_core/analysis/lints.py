@@ -287,7 +287,10 @@ def _taken(statement: ast.Statement, before: Rows, _after: Rows, _known: Known) 
     among = "the rows that agree on the `sort`" if before.order else "the rows, which are in no order,"
     message = f"which of {among} are taken is decided by all their columns"
     keys = sorted((sorted(key) for key in before.relation.schema.keys), key=lambda key: (len(key), key))
-    fix = f"add {', '.join(f'`{k}`' for k in keys[0])} to the `sort`" if keys and keys[0] else "sort by a key before it"
+    fix = "sort by a key before it"
+    if keys and keys[0]:
+        named = ", ".join(keys[0])
+        fix = f"add `{named}` to the `sort`" if before.order else f"write `sort {{ {named} }}` before it"
     yield _warning("W011", message, statement.span, fix)
 
 

@@ -57,7 +57,10 @@ def choices(items: Sequence[ast.Item], scope: Scope, report: Report) -> list[Cho
         for one in found:
             first = chosen.setdefault(one.name.text, one)
             if first is not one:
-                fix = "rename one of the two, or leave it out of the star with `* except {…}`"
+                fix = "rename one of the two"
+                if isinstance(item, ast.Star) or first.node is None:
+                    star = f"{item.qualifier}.*" if isinstance(item, ast.Star) and item.qualifier else "*"
+                    fix += f", or leave it out of the star: `{star} except {{ {one.name} }}`"
                 report(duplicate("the output", one.name, first.name.span, fix))
     return list(chosen.values())
 

@@ -120,7 +120,13 @@ def table_columns(scope: Scope, qualifier: ast.Name, report: Report) -> Columns 
         message = f"`{qualifier}` cannot be read here: after `{scope.reduced_by}` rows belong to no table"
         report(Diagnostic("E020", message, qualifier.span, fix="write the column's name alone"))
         return None
-    report(unknown("E020", f"no table `{qualifier}` is read here", qualifier, [*scope.tables]))
+    missing = unknown("E020", f"no table `{qualifier}` is read here", qualifier, [*scope.tables])
+    if qualifier.text in scope.lets or qualifier.text in scope.outputs:
+        column = spelled(qualifier.text)
+        message = f"`{qualifier}` is a column, and a point stands behind a table"
+        fix = f'read a part of it by a call: `struct_get({column}, "…")`, or `json_value({column}, "…")` of json'
+        missing = Diagnostic("E020", message, qualifier.span, fix=fix)
+    report(missing)
     return None
 
 

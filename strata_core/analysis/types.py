@@ -156,5 +156,22 @@ def spelled_type(text: ast.Literal, domains: Domains, report: Report) -> ValueTy
     try:
         return parse_type(_WORD.sub(lambda m: str(domains[m[0]]) if m[0] in used else m[0], spelling))
     except TypeSpellingError as error:
-        report(Diagnostic("E072", str(error), text.span, fix='write a type such as "decimal(10,2)"'))
+        here = TYPES.get(spelling.strip().lower())
+        fix = f'write `"{here}"`' if here is not None else 'write a type such as "decimal(10,2)"'
+        changes = () if here is None else (replacement(text.span, f'"{here}"'),)
+        report(Diagnostic("E072", str(error), text.span, fix=fix, suggestions=changes))
         return None
+
+
+def no_type_in_quotes(node: ast.Call, domains: Domains) -> Diagnostic:
+    """E060 for a `cast` whose type is not a string, with the string where its name is one."""
+    message = f"`{node.function}` takes a value and the name of a type in quotes"
+    match node.arguments:
+        case (_, ast.ColumnRef(qualifier=None, name=name, span=span)):
+            written = TYPES.get(name.text.lower(), name.text)
+            if written in TYPE_NAMES or written in domains:
+                change = replacement(span, f'"{written}"')
+                return Diagnostic("E060", message, span, fix=f'write `"{written}"`', suggestions=(change,))
+        case _:
+            pass
+    return Diagnostic("E060", message, node.span, fix=f'write `{node.function}(x, "decimal(10,2)")`')

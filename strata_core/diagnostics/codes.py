@@ -154,6 +154,7 @@ CODES = MappingProxyType(
         "W017": "table of another project is taken over",
         "W018": "join compares nothing",
         "W019": "comment reads as a divisor",
+        "W020": "comparison with a value that never is",
         "W030": "lineage of a dbt model is not known whole",
         "W090": "allowance of no use",
         # W1xx contracts

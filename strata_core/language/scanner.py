@@ -157,6 +157,7 @@ _WORD = re.compile(r"\w+")
 _FIXES = {
     "'": "write strings in double quotes",
     **dict.fromkeys("\u201c\u201d\u201e\u2018\u2019", 'write strings in straight double quotes: `"…"`'),
+    **dict.fromkeys("\u2013\u2014\u2212", "write `-`"),
     "&": "write `and`",
     "!": "write `not`, or `!=` for unequal",
     "|": "write `or`, or `||` to join strings",

@@ -83,6 +83,8 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
     # A field of that name is a field, however people ask for distinct rows elsewhere.
     field = token.text in tables.keywords and at + 1 < len(tokens) and tokens[at + 1].text == ":"
     habit = beginning(token.text) if at == 0 else None
+    if at == 0 and (token.text, after.text) == ("from", "import") and len(tokens) > 1:
+        habit = f"a module is imported whole: `import {''.join(t.text for t in tokens[1:])}`"
     if habit is None and not field:
         habit = advice([t.text for t in (*tokens[near : at + _NEAR], after)], at - near)
     if habit is None and before is not None and (word := _misspelled(before, accepted(kinds[:-1], tables), tables)):
@@ -182,6 +184,7 @@ def _misspelled(word: Token, expected: set[str], tables: Tables) -> str | None:
     return nearest(word.text, (expected & tables.keywords.keys()) - names_only(expected, tables))
 
 
+_ANNOTATIONS = frozenset({"nonnull", "unique", "primary_key", "protected", "enum", "classification", "mask"})
 _DECLARATIONS = frozenset({"model", "source", "contract", "test", "pipeline", "fn", "domain", "import"})
 
 
@@ -221,6 +224,39 @@ _FIXES: tuple[tuple[Callable[[_Found], bool], str, str | None], ...] = (
     (
         lambda f: f.text.isidentifier() and f.after == "=" and "," in f.expected,
         "separate two entries by a comma",
+        None,
+    ),
+    (lambda f: f.before == "if", "write `if(condition, value, otherwise)`", None),
+    (lambda f: f.before == "take" and f.text not in "{}", "write the number out: rows are taken as in `take 10`", None),
+    (lambda f: f.text == "for", "a list stands in brackets: `[value for x in list]`", None),
+    (
+        lambda f: f.expected == {"from"} and f.within == "pipeline",
+        'say where it is in this environment: `from(csv: "…")`',
+        None,
+    ),
+    (
+        lambda f: f.within == "domain" and f.text in _ANNOTATIONS,
+        "a domain is a type alone: annotations stand behind each field that has it",
+        None,
+    ),
+    (
+        lambda f: "DURATION" in f.expected and f.text.isdigit(),
+        "write a duration as one word: `30s`, `5min`, `12h`, `1d` or `2w`",
+        None,
+    ),
+    (
+        lambda f: "upsert" in f.expected and "IDENT" not in f.expected,
+        "write `upsert` to replace rows by their key, `append` to keep them all",
+        None,
+    ),
+    (
+        lambda f: "at" in f.expected and "IDENT" not in f.expected,
+        "say which instants meet: `at table.since <= instant`",
+        None,
+    ),
+    (
+        lambda f: {"expect", "given"} <= f.expected and "IDENT" not in f.expected and f.text.isidentifier(),
+        "write what is to hold: `expect row_count > 0`",
         None,
     ),
     (lambda f: f.text in ("}", "]") and ")" in f.expected, "close the bracket before it: `)`", None),
@@ -279,9 +315,15 @@ def _fix(
             return fix, text
     if word := _misspelled(token, expected, tables):
         return f"did you mean `{word}`?", word
+    if "," in expected and _is_operand(token, tables) and at and _is_operand(tokens[at - 1], tables):
+        return "separate two entries by a comma", None
     if "IDENT" in expected and token.text in tables.keywords and after in (":", "=", ",", ".", "}", ")", "]"):
         return f"`{token.text}` is a reserved word; as a name it is written in backquotes", f"`{token.text}`"
     return None, None
+
+
+def _is_operand(token: Token, tables: Tables) -> bool:
+    return tables.kinds[token.kind] in ("IDENT", "QUOTED", "INT", "FLOAT", "STRING")
 
 
 def _long_string(tokens: Sequence[Token], lines: Lines) -> tuple[Related, ...]:

@@ -113,6 +113,7 @@ def test_w011_a_take_without_a_total_order():
     assert told("from orders sort { -amount } take 5") == [("W011", "take 5")]
     assert told("from orders take 5") == [("W011", "take 5")]
     assert message("from orders sort { -amount } take 5")[1] == "add `order_id` to the `sort`"
+    assert message("from orders take 5")[1] == "write `sort { order_id }` before it"
     assert told("from orders sort { -amount, order_id } take 5") == []
     assert told("from visits group { country } ( aggregate { n = count() } ) sort { country } take 5") == []
 
@@ -122,6 +123,33 @@ def test_w012_floats_compared():
     assert told("from orders derive { same = weight != amount / 2 }") == [("W012", "weight != amount / 2")]
     assert told("from orders filter weight == 0 or weight > 1.5") == []
     assert told("from orders filter amount == 1.5") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "places"),
+    [
+        ('from orders filter country == "ESP"', ['"ESP"']),
+        ('from orders filter "ESP" != country', ['"ESP"']),
+        ('from orders filter country in ["ES", "MEX", "CO"]', ['"MEX"']),
+        ('from orders filter upper(country) == "es"', ['"es"']),
+        ('from orders derive { x = if(country == "PT", 1, 0) }', ['"PT"']),
+        ('from orders filter country != "ES" filter country == "ES"', ['"ES"']),
+        ('from orders filter country == "ES" or note == "PT"', []),
+        ('from orders filter country == "ES" or country like "P%" or country > "PT"', []),
+        (f'from orders {CUSTOMERS} filter customers.email is not none and customers.country == "PT"', []),
+        ('from orders filter country == note', []),
+    ],
+)  # fmt: skip
+def test_w020_a_text_that_the_column_never_is(body, places):
+    assert told(body) == [("W020", place) for place in places]
+
+
+def test_w020_says_what_it_can_be():
+    assert message('from orders filter country == "ESS"') == ('`country` is never "ESS" here', 'write `"ES"`')
+    assert message('from orders filter upper(country) == "PT"') == (
+        'this is never "PT" here',
+        'it can be `"CO"`, `"ES"`, `"MX"`',
+    )
 
 
 def test_w013_money_as_a_float():

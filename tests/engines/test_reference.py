@@ -27,6 +27,7 @@ from strata_core.engines.reference.windows import WINDOWS
 from strata_core.relation.build import (
     aggregate_rows,
     combine,
+    extend,
     filter_rows,
     join,
     limit_rows,
@@ -265,6 +266,24 @@ def test_the_lazy_reading_computes_what_is_needed_and_the_eager_one_everything()
         rows(unused, eager=True)
     either = filter_rows(broken, call("or", call("eq", ref(broken, "x"), literal(1)), literal(True)))
     assert len(rows(project(either, [Item("k", ref(either, "k"))]))) == 5
+
+
+def none_of(relation: Relation) -> Relation:
+    return filter_rows(relation, call("gt", ref(relation, "n"), literal(1_000)))
+
+
+def test_filters_and_inner_joins_are_one_conjunction_through_projections() -> None:
+    failing = filter_rows(T, call("eq", BROKEN, ref(T, "k")))
+    moved = project(failing, [Item("n", ref(failing, "n"))])
+    doubled = extend(failing, [Item("twice", call("add", ref(failing, "n"), ref(failing, "n")))])
+    right = project(T, [Item("a", ref(T, "k"))])
+    paired = join(JoinKind.INNER, T, right, call("eq", BROKEN, ref(right, "a")))
+    for relation in (none_of(moved), none_of(doubled), none_of(paired)):
+        assert rows(relation) == []
+        with pytest.raises(StrataError):
+            rows(relation, eager=True)
+    with pytest.raises(StrataError):
+        rows(paired)
 
 
 def test_a_window_that_nothing_needs_may_fail() -> None:

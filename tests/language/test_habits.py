@@ -106,6 +106,41 @@ SAID = {
     ),
     "derive { x = a.upper() }": ("functions take what they work on: `upper(a)`", "derive { x = upper(a) }"),
     "filter a === 1": ("`==` compares two values", "filter a == 1"),
+    "aggregate { n = count(distinct a, b) }": (
+        'count one value: `count(distinct concat(a, "|", …))`',
+        'aggregate { n = count(distinct concat(a, "|", b)) }',
+    ),
+    "derive { n = sum(a) over (sort: [b], rows: -2..current) }": (
+        "bounds count rows, and the current one is 0: `rows: -2..0`",
+        "derive { n = sum(a) over (sort: [b], rows: -2..0) }",
+    ),
+    "derive { n = sum(a) over (sort: [b], rows: current..2) }": (
+        "bounds count rows, and the current one is 0: `rows: 0..2`",
+        "derive { n = sum(a) over (sort: [b], rows: 0..2) }",
+    ),
+    "derive { n = sum(a) over (sort: [b], rows: unbounded..0) }": (
+        "leave the bound out: `rows: ..0`",
+        "derive { n = sum(a) over (sort: [b], rows: ..0) }",
+    ),
+    "derive { n = sum(a) over (sort: [b], rows: 0..unbounded) }": (
+        "leave the bound out: `rows: 0..`",
+        "derive { n = sum(a) over (sort: [b], rows: 0..) }",
+    ),
+    "derive { n = sum(a) over (sort: [b] rows between 2 preceding and current row) }": (
+        "write the bounds as numbers of rows: `rows: -2..0`, `rows: ..0`",
+        "derive { n = sum(a) over (sort: [b], rows: -2..0) }",
+    ),
+    "dedup by a b": ("separate keys by commas: `dedup by a, b`", "dedup by a, b"),
+    "derive { x = a[0] }": (
+        "write `array_get(a, 0)`, which counts from 0",
+        "derive { x = array_get(a, 0) }",
+    ),
+}
+DECLARED = {
+    "contract C { a: string enum [b, c] }": (
+        "values stand in braces: `enum { b, … }`",
+        "contract C { a: string enum { b, c } }",
+    ),
 }
 OTHERS = {
     "filter a = 1": ("`==` compares two values", "filter a == 1"),
@@ -156,9 +191,16 @@ def test_a_habit_of_sql_gets_what_says_the_same(written: str, said: str, right: 
     assert parse_module(f"model m {{\n  from t\n  {right}\n}}", "f").diagnostics == ()
 
 
+@pytest.mark.parametrize(("written", "said", "right"), [(w, s, r) for w, (s, r) in DECLARED.items()])
+def test_a_habit_in_a_declaration(written: str, said: str, right: str) -> None:
+    (error,) = parse_module(written, "f").diagnostics
+    assert (error.code, error.fix) == ("E001", said)
+    assert parse_module(right, "f").diagnostics == ()
+
+
 @pytest.mark.parametrize("habit", HABITS, ids=lambda h: " ".join(h.words))
 def test_every_habit_is_shown(habit: object) -> None:
-    shown = {said for said, _ in SAID.values()}
+    shown = {said for said, _ in (SAID | DECLARED).values()}
     example = [word if word != ANY else "u" for word in habit.words]
     told = {advice(example, at) for at in range(len(example))}
     assert habit.advice.format("", "u", "u") in told
@@ -182,6 +224,7 @@ def test_a_brace_that_is_missing_above_is_no_habit() -> None:
         ("from t\nfilter a > 1", "a query stands in a model: `model name { from table … }`"),
         ("create view v as select a from t", "a model is the table that it publishes: `model name { from table … }`"),
         ("def f(x): return x", "a compile-time function is written `fn name(x: Str) -> List<Model> { … }`"),
+        ("from finance import revenue", "a module is imported whole: `import finance`"),
         ("-- all orders", "write comments as `// …` or `# …`"),
         ("model m { from t } }", "leave it out: each `{` is closed before it"),
         ("model m = { from t }", "leave it out: `model name { … }`"),

@@ -151,6 +151,11 @@ def _last_day(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     return sql.cast(sql.fn("last_day", args[0]), DATE)
 
 
+def _to_unix_ms(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+    """DuckDB's `epoch_ms` rounds what lies between two milliseconds."""
+    return sql.fn("epoch_ms", sql.fn("date_trunc", sql.string("millisecond"), args[0]))
+
+
 PARTS: dict[str, str] = {
     "year": "year",
     "quarter": "quarter",
@@ -181,5 +186,5 @@ DATES: dict[str, Builder] = {
     "month_name": native("monthname"),
     "day_name": native("dayname"),
     "from_unix_ms": _from_unix_ms,
-    "to_unix_ms": native("epoch_ms"),
+    "to_unix_ms": _to_unix_ms,
 }

@@ -82,27 +82,58 @@ def _rows(node: Relation, reading: Reading) -> Rows:
 
 
 def _filtered(node: Filter, reading: Reading) -> Rows:
-    """Filters that stand on one another are one conjunction: none of them runs before another."""
-    predicates: list[Expr] = []
-    source: Relation = node
-    while isinstance(source, Filter):
-        predicates.insert(0, source.predicate)
-        source = source.input
-    if not reading.eager and any(map(_never, predicates)):
-        return []
+    """Read lazily, filters are one conjunction with all filters and inner joins below them, through projections: none
+    of them runs before another."""
     if reading.eager:
-        rows = _rows(source, reading)
-        for (test,) in ([c] for c in compiled(predicates, source.schema, reading)):
-            rows = [row for row in rows if test(row) is True]
-        return rows
-    tests = compiled([part for p in predicates for part in conjuncts(p)], source.schema, reading)
-    return [row for row in _rows(source, reading) if _meets(tests, row)]
+        (test,) = compiled([node.predicate], node.input.schema, reading)
+        return [row for row in _rows(node.input, reading) if test(row) is True]
+    steps: list[Filter | Project] = []
+    source: Relation = node
+    while isinstance(source, Filter | Project | Extend):
+        steps.insert(0, source.written_out if isinstance(source, Extend) else source)
+        source = source.input
+    if any(_never(step.predicate) for step in steps if isinstance(step, Filter)):
+        return []
+    chosen = _chosen(steps, reading)
+    try:
+        return [made for row in _rows(source, reading) if (made := chosen(row, [])) is not None]
+    except StrataError:
+        if not isinstance(source, Join) or source.kind not in (JoinKind.INNER, JoinKind.CROSS):
+            raise
+    left, right = _sides(source, () if source.on is None else (source.on,), reading)
+    on = compiled(conjuncts(source.on) if source.on is not None else (), source.schema, reading)
+    pairs = ([*one, *other] for one in left for other in right)
+    return [made for pair in pairs if (made := chosen(pair, [(test, pair) for test in on])) is not None]
 
 
-def _meets(tests: Sequence[Compute], row: Row) -> bool:
+def _chosen(
+    steps: Sequence[Filter | Project], reading: Reading
+) -> Callable[[Row, list[tuple[Compute, Row]]], Row | None]:
+    """What `steps` make of a row of which some tests are to be met besides; None where one is not."""
+    made = [
+        compiled(
+            conjuncts(step.predicate) if isinstance(step, Filter) else [i.expr for i in step.items],
+            step.input.schema,
+            reading,
+        )
+        for step in steps
+    ]
+
+    def row_of(row: Row, tests: list[tuple[Compute, Row]]) -> Row | None:
+        for step, computes in zip(steps, made, strict=True):
+            if isinstance(step, Filter):
+                tests += [(test, row) for test in computes]
+            else:
+                row = [Later(compute, row) for compute in computes]
+        return row if _meets(tests) else None
+
+    return row_of
+
+
+def _meets(tests: Iterable[tuple[Compute, Row]]) -> bool:
     """Whether all conditions are true: one that is not, or is null, hides the failures of the others."""
     failed: StrataError | None = None
-    for test in tests:
+    for test, row in tests:
         try:
             if test(row) is not True:
                 return False

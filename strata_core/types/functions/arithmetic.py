@@ -9,11 +9,13 @@ from ..values import (
     MAX_PRECISION,
     MONEY_SCALE,
     STRING,
+    Date,
     Decimal,
     Float64,
     Int64,
     Money,
     String,
+    Timestamp,
     is_numeric,
 )
 from .operands import SYMBOLS, adapt_literals, as_factor, misfit, operator, typed_operands
@@ -32,6 +34,8 @@ def _arithmetic(name: str) -> Rule:
         if name == "add" and isinstance(left.type, String) and isinstance(right.type, String):
             return Resolution((STRING, STRING), Inferred(STRING, nullable))
         for position, argument in enumerate((left, right)):
+            if isinstance(argument.type, Date | Timestamp) and name in ("add", "subtract"):
+                raise _of_instants(name, left, right, position)
             if not is_numeric(argument.type):
                 raise misfit(name, left, right, position, TAKES.get(name, "two numbers"))
         if name == "divide":
@@ -47,6 +51,16 @@ def _arithmetic(name: str) -> Rule:
                 return Resolution((FLOAT64, FLOAT64), Inferred(FLOAT64, nullable))
 
     return rule
+
+
+def _of_instants(name: str, left: Argument, right: Argument, position: int) -> SignatureError:
+    both = all(isinstance(one.type, Date | Timestamp) for one in (left, right))
+    moved = "date_add" if name == "add" else "date_sub"
+    fix = f"move an instant by a call: `{moved}(x, days: 1)`, also `hours:`, `weeks:`, `months:`"
+    if both and name == "subtract":
+        fix = "count what lies between two instants: `date_diff(start, end, day)`"
+    message = f"`{SYMBOLS[name]}` cannot combine {left.type} and {right.type}"
+    return SignatureError("E050", message, position, fix)
 
 
 def _exact(name: str, left: Decimal, right: Decimal, nullable: bool) -> Resolution:
@@ -84,6 +98,10 @@ def _money(name: str, left: Argument, right: Argument, nullable: bool) -> Resolu
         case (Money(), Int64() | Decimal()) if name in ("multiply", "divide"):
             raise _unrounded(name)
         case (Int64() | Decimal(), Money()) if name == "multiply":
+            raise _unrounded(name)
+        case (Money(), Float64()) if name in ("multiply", "divide") and as_factor(right) is not right:
+            raise _unrounded(name)
+        case (Float64(), Money()) if name == "multiply" and as_factor(left) is not left:
             raise _unrounded(name)
         case (Money(), Float64()) | (Float64(), Money()) if name in ("multiply", "divide"):
             at = 1 if isinstance(left.type, Money) else 0

@@ -279,7 +279,7 @@ DATES = (
         "to_unix_ms(x: timestamp) -> int64",
         takes("to_unix_ms(x: timestamp) -> int64", (STAMP,), always(INT64)),
         "The whole milliseconds since the beginning of 1970, rounded down.",
-        Example('to_unix_ms(cast("1970-01-01 00:00:01.5", "timestamp"))', 1500),
+        Example('to_unix_ms(cast("1970-01-01 00:00:01.5009", "timestamp"))', 1500),
         Example('to_unix_ms(cast("1969-12-31 23:59:59.9995", "timestamp"))', -1),
     ),
 )
