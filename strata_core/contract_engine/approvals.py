@@ -18,9 +18,10 @@ if TYPE_CHECKING:  # validation needs no plan
 
 
 def who_approves(contract: AuthoredContract, promoted: AuthoredContract | None) -> tuple[str, ...]:
-    """Whose approvals count; empty: anybody's. It was settled before the change, by the `promoted` version: nobody
-    makes himself an approver along with what he approves."""
-    return (promoted.owner.approvers if promoted else ()) or contract.owner.approvers
+    """Whose approvals count: the approvers that the owner names, else the owning team. It was settled before the
+    change, by the `promoted` version: nobody makes himself an approver along with what he approves."""
+    owner = (promoted or contract).owner
+    return owner.approvers or (owner.team,)
 
 
 def approved(
@@ -28,7 +29,7 @@ def approved(
 ) -> Iterator[tuple[str, Approval]]:
     """The fingerprints that somebody approved who may, each with the approval."""
     allowed = frozenset(approvers)
-    return ((f, a) for a in approvals if a.kind == kind and (not allowed or a.by in allowed) for f in a.changes)
+    return ((f, a) for a in approvals if a.kind == kind and a.by in allowed for f in a.changes)
 
 
 def approvals(root: Path) -> tuple[Approved, ...]:

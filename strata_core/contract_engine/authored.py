@@ -59,7 +59,7 @@ class Owner(Shape):
     contact: Text | None = None
     """Where people ask: an address, a channel."""
     approvers: tuple[Text, ...] = ()
-    """Who may approve a breaking change or a weaker classification."""
+    """Who may approve a breaking change or a weaker classification; the team, where none is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class DerivedFrom(Shape):
     lowers_classification: bool = False
     """The transformation makes the values less sensitive: needs `transformation` and `approved_by`."""
     approved_by: Text | None = None
-    """One of the owner's approvers."""
+    """One of the owner's approvers, or the owning team where none is named."""
 
 
 @dataclass(frozen=True, slots=True)

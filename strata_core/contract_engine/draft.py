@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..diagnostics import Diagnostic, StrataError
@@ -32,6 +32,8 @@ class Around:
     products: Collection[Candidate]
     layers: Collection[str]
     looked_at: tuple[str, ...] = ()
+    inherited: Callable[[str, str], str | None] = lambda table, column: None
+    """The label that a column of a table has to bear for what it is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def draft(product: str, names: Sequence[str], around: Around, layer: str) -> Dra
         "domain": product.partition(".")[0],
         "owner": {"team": ASKED},
         "purpose": ASKED,
-        "assets": list(_assets(asked)),
+        "assets": list(_assets(asked, around)),
     }
     if upstream:
         contract["lineage"] = {"upstream": [{"product": p} for p in upstream]}
@@ -180,7 +182,7 @@ def _owners(products: Collection[Candidate], tables: Tables) -> Owners:
     return found
 
 
-def _assets(tables: Sequence[_Table]) -> Iterator[dict[str, Any]]:
+def _assets(tables: Sequence[_Table], around: Around) -> Iterator[dict[str, Any]]:
     ids: set[str] = set()
     for one in tables:
         shown = one.known.refs[0] if one.known.kind == "dbt_model" else one.name
@@ -191,7 +193,7 @@ def _assets(tables: Sequence[_Table]) -> Iterator[dict[str, Any]]:
             drafted["ref"] = one.name
         if one.known.description:
             drafted["description"] = one.known.description
-        if columns := list(_columns(one.known.columns)):
+        if columns := list(_columns(one.known, around)):
             drafted["columns"] = columns
         yield drafted
 
@@ -214,8 +216,8 @@ def _asset_id(name: str, taken: Collection[str]) -> str:
     return found
 
 
-def _columns(columns: Iterable[GeneratedColumn]) -> Iterator[dict[str, Any]]:
-    for column in columns:
+def _columns(table: GeneratedAsset, around: Around) -> Iterator[dict[str, Any]]:
+    for column in table.columns:
         facts: dict[str, Any] = {"name": column.name}
         if column.type:
             facts["type"] = column.type
@@ -229,8 +231,8 @@ def _columns(columns: Iterable[GeneratedColumn]) -> Iterator[dict[str, Any]]:
             facts["protected"] = True
         if column.enum:
             facts["enum"] = list(column.enum)
-        if column.classification:
-            facts["classification"] = column.classification
+        if label := column.classification or around.inherited(table.refs[0], column.name):
+            facts["classification"] = label
         if column.description:
             facts["description"] = column.description
         yield facts

@@ -199,6 +199,16 @@ def test_nobody_makes_himself_an_approver_along_with_the_change() -> None:
     assert codes(judged(BASE, at(NARROWER, "2.0.0", owner=owner, compatibility=told))) == ["E131"]
 
 
+def test_where_no_approver_is_named_the_owning_team_approves_and_nobody_else() -> None:
+    before, after = ({**copy.deepcopy(dict(c)), "owner": {"team": "orders"}} for c in (BASE, at(NARROWER, "2.0.0")))
+    (change,) = changes(before, after)
+    for by, found in (("me", ["E131"]), ("orders", [])):
+        told = approved("owner", change.short, by=by)
+        assert codes(judged(before, {**after, "compatibility": told})) == found
+        mine = {"team": "orders", "approvers": ["me"]}
+        assert codes(judged(before, {**after, "owner": mine, "compatibility": told})) == found
+
+
 def test_a_weaker_classification_needs_a_governance_approval_besides() -> None:
     before, after, _ = EXAMPLES["classification-lowered"].contracts()
     (change,) = changes(before, after)

@@ -235,6 +235,29 @@ def test_a_layer_that_is_not_configured_is_told(project: Path) -> None:
     assert "error[E073]: there is no layer `silvr`\n  = help: did you mean `silver`?\n" in err
 
 
+def test_a_column_that_is_made_of_a_classified_one_is_classified_as_high(project: Path) -> None:
+    strata = """\
+    source people(csv: "people.csv") {
+      columns: {
+        id: int64 nonnull,
+        mail: string classification: "pii",
+        land: string classification: "internal",
+      }
+    }
+    model mails { from people select { id, address = lower(mail), both = concat(land, mail), land } }
+    """
+    labels = '[classification.labels]\npii = "restricted"\n'
+    write(project, {"models/m.strata": strata, "strata.toml": TOML + labels})
+    assert run("init", "shop.mails", "mails")[0] == 0
+    assert drafted(project, "shop.mails")["assets"][0]["columns"] == [
+        {"name": "id", "type": "int64", "nullable": False},
+        {"name": "address", "type": "string", "classification": "pii"},
+        {"name": "both", "type": "string", "classification": "pii"},
+        {"name": "land", "type": "string", "classification": "internal"},
+    ]
+    assert findings(project) == []
+
+
 # -- what is left to write --
 
 

@@ -10,6 +10,7 @@ import pytest
 from strata_core.contract_engine.compatibility.verdict import Verdict
 
 from .projects import ORDERS, PLACE, checked, told
+from .test_publish import promoted
 
 AT = PLACE
 
@@ -285,7 +286,7 @@ DERIVED = """\
         ("transformation: hash", "write `classification: restricted`, or declare an approved transformation"),
         ("lowers_classification: true", "say by what it is lowered"),
         ("lowers_classification: true, transformation: hash", "let an approver allow it"),
-        ("lowers_classification: true, transformation: hash, approved_by: me", "let head-of-orders approve it"),
+        ("lowers_classification: true, transformation: hash, approved_by: me", "let `head-of-orders` approve it"),
         ("lowers_classification: true, transformation: hash, approved_by: head-of-orders", None),
     ],
 )
@@ -295,6 +296,18 @@ def test_seed2_only_an_approved_transformation_lowers_a_classification(
     found = checked(tmp_path, {PLACE: ORDERS + DERIVED % declared}).diagnostics
     assert [d.code for d in found] == ([] if fix is None else ["E150"])
     assert all((d.fix or "").startswith(fix or "") for d in found)
+
+
+def test_seed2_nobody_lowers_a_classification_by_making_himself_an_approver(tmp_path: Path) -> None:
+    lowered = "lowers_classification: true, transformation: hash, approved_by: {}"
+    nobody = ORDERS.replace(", approvers: [head-of-orders]", "")
+    (found,) = checked(tmp_path / "a", {PLACE: nobody + DERIVED % lowered.format("me")}).diagnostics
+    assert (found.code, found.fix) == ("E150", "let `orders` approve it")
+    assert told(tmp_path / "a", {PLACE: nobody + DERIVED % lowered.format("orders")}) == []
+    promoted(checked(tmp_path / "b", {PLACE: ORDERS}))
+    mine = ORDERS.replace("[head-of-orders]", "[me]").replace("0.1.0", "0.2.0")
+    (found,) = checked(tmp_path / "b", {PLACE: mine + DERIVED % lowered.format("me")}).diagnostics
+    assert (found.code, found.fix) == ("E150", "let `head-of-orders` approve it")
 
 
 def test_seed2_classification_is_inherited_across_products(tmp_path: Path) -> None:

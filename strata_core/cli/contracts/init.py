@@ -30,12 +30,21 @@ def init_command(setting: Setting, product: str, tables: tuple[str, ...], layer:
     It is written to its place below `contracts/`; a contract that is there already is left alone.
     """
     from ...contract_engine.draft import Around, draft
+    from ...contract_engine.levels import Levels
+    from ...contract_engine.validate.inheritance import Sensitivity
     from ...contract_engine.validate.profiles import profiles
 
     with Progress("drafting a contract"):
         checked = examine(setting)
         layers = profiles(setting.config, lambda _: None)
-        around = Around(checked.parsed.generated, checked.collated.candidates, layers, tuple(_looked_at(checked)))
+        levels, sensitivity = Levels(setting.config.classification), Sensitivity(checked.collated, checked.parsed)
+        around = Around(
+            checked.parsed.generated,
+            checked.collated.candidates,
+            layers,
+            tuple(_looked_at(checked)),
+            lambda table, column: sensitivity.inherited(table, column, levels),
+        )
         try:
             drafted = draft(product, tables, around, layer)
         except StrataError as error:

@@ -199,7 +199,7 @@ def _sides(change: ProductChange) -> tuple[str, ...]:
 
 
 def _people(approvers: Iterable[str]) -> str:
-    return " or ".join(approvers) or "the owner"
+    return " or ".join(f"`{name}`" for name in approvers)
 
 
 def _covered(change: ProductChange, fingerprints: Iterable[str]) -> bool:

@@ -97,7 +97,7 @@ def validate(around: Surroundings) -> Validated:
     check_removed(around.promotions, around.collated, around.parsed, folder, found.append)
     sensitivity = Sensitivity(around.collated, around.parsed)
     for candidate in sound:
-        check_inheritance(candidate, sensitivity, rules.levels, found.append)
+        check_inheritance(candidate, sensitivity, rules.levels, around.promotions.get(candidate.id), found.append)
     return Validated(tuple(found), compatibility, tables, own)
 
 

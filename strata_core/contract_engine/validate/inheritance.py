@@ -6,15 +6,18 @@ compiled Strata models (where they are proven) and from lineage that was seen. C
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 
 from ...diagnostics import Related, Report, Span
-from ..authored import ColumnContract
+from ..approvals import who_approves
+from ..authored import AuthoredContract, ColumnContract
 from ..collation.candidate import Candidate
 from ..collation.collate import Collated
 from ..documents import Path
 from ..levels import Levels
 from ..parse.parsed import GeneratedAsset, GeneratedColumn, Parsed
+from ..serving.promotions import Promotion
 from .references import split_ref
 
 Named = tuple[str, str]
@@ -74,11 +77,20 @@ class Sensitivity:
             behind = self._known(*here)
             waiting += [(o.table, o.column) for o in behind[0].origins] if behind else []
 
+    def inherited(self, table: str, column: str, levels: Levels) -> str | None:
+        """The highest label among what a column is made of."""
+        labels = [label for _, label, _ in self.origins(table, column) if label is not None]
+        return max(labels, key=levels.rank, default=None)
 
-def check_inheritance(candidate: Candidate, sensitivity: Sensitivity, levels: Levels, report: Report) -> None:
-    """E150 for each column that is classified lower than what it is made of."""
+
+def check_inheritance(
+    candidate: Candidate, sensitivity: Sensitivity, levels: Levels, promotion: Promotion | None, report: Report
+) -> None:
+    """E150 for each column that is classified lower than what it is made of. Who may allow that was settled by the
+    `promotion` before."""
     contract = candidate.contract
-    approvers = frozenset(contract.owner.approvers)
+    # Few contracts lower anything: the promoted one is read for those.
+    approvers = cache(lambda: who_approves(contract, AuthoredContract.of(promotion.contract) if promotion else None))
     for i, asset in enumerate(contract.assets):
         for j, column in enumerate(asset.columns):
             path: Path = ("assets", i, "columns", j)
@@ -101,7 +113,7 @@ def _check(
     path: Path,
     sources: Mapping[str, tuple[str | None, Span]],
     levels: Levels,
-    approvers: frozenset[str],
+    approvers: Callable[[], tuple[str, ...]],
     report: Report,
 ) -> None:
     own = levels.rank(column.classification)
@@ -110,17 +122,17 @@ def _check(
         return
     source, (label, span) = max(higher.items(), key=lambda item: levels.rank(item[1][0]))
     declared = column.derived_from
-    said = f"as `{column.classification}`" if column.classification else "not"
-    message = f"`{name}` is made of `{source}`, which is `{label}`, and is classified {said}"
+    said = f"is classified as `{column.classification}`" if column.classification else "is not classified"
+    message = f"`{name}` is made of `{source}`, which is `{label}`, and {said}"
     fix = f"write `classification: {label}`"
     if declared is not None and declared.lowers_classification:
         if declared.transformation is None:
             fix = "say by what it is lowered: `derived_from: {transformation: …}`"
         elif declared.approved_by is None:
-            fix = f"let an approver allow it: `derived_from: {{approved_by: {next(iter(sorted(approvers)), '…')}}}`"
-        elif approvers and declared.approved_by not in approvers:
-            message = f"{message}; `{declared.approved_by}` is none of the owner's approvers"
-            fix = f"let {' or '.join(sorted(approvers))} approve it"
+            fix = f"let an approver allow it: `derived_from: {{approved_by: {min(approvers())}}}`"
+        elif declared.approved_by not in approvers():
+            message = f"{message}; `{declared.approved_by}` may not allow that"
+            fix = f"let {' or '.join(f'`{name}`' for name in sorted(approvers()))} approve it"
         else:
             return
     else:
