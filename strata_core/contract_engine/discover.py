@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from ..diagnostics import Diagnostic, Report, Severity, Span
 from ..diagnostics.listing import listed
 from ..frozen import dataclass
-from ..planning.config import CONFIG_NAME, ProjectConfig, config_fault
+from ..planning.config import CONFIG_NAME, CONTRACT_FILE, ProjectConfig, config_fault
 from .tree import Tree
 
 
@@ -37,7 +37,6 @@ class InputKind(StrEnum):
     OPENLINEAGE = "openlineage"
 
 
-CONTRACT_FILE = "contract.yaml"
 _SHOWN = 5
 BY_SUFFIX = (
     (".contract.yaml", InputKind.FRAGMENT),
@@ -87,6 +86,20 @@ class Inventory:
     def of_kind(self, *kinds: InputKind) -> tuple[Input, ...]:
         """The inputs of some kinds."""
         return tuple(i for i in self.inputs if i.kind in kinds)
+
+
+def contract_path(product: str) -> str:
+    """Where the contract of a product lies below a folder of contracts.
+
+    >>> contract_path("shop.orders")
+    'shop/orders/contract.yaml'
+    """
+    return f"{product.replace('.', '/')}/{CONTRACT_FILE}"
+
+
+def is_contract(path: str) -> bool:
+    """Whether a file is a product's contract, by its name."""
+    return posixpath.basename(path) == CONTRACT_FILE
 
 
 def discover(tree: Tree, config: ProjectConfig, root: Path) -> Inventory:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
+
+from ..diagnostics import StrataError
+from ..planning.git import run_git
 
 
 def checked_out(root: Path) -> str | None:
@@ -22,7 +24,7 @@ def changed(root: Path, files: Iterable[str]) -> tuple[str, ...]:
 
 def _git(root: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, check=False)
-    except OSError:
+        done = run_git(root, *arguments)
+    except StrataError:  # without Git, nothing is known of commits
         return None
     return done.stdout.decode(errors="surrogateescape").strip("\n") if done.returncode == 0 else None

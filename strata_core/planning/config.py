@@ -18,6 +18,8 @@ from ..frozen import dataclass, field
 from .lints import LINTS, SEVERITIES
 
 CONFIG_NAME = "strata.toml"
+CONTRACT_FILE = "contract.yaml"
+"""What the contract of a data product is called, in a folder of its own below those of `[project] contracts`."""
 PUBLISH_MODES = ("together", "each")
 
 

@@ -1,4 +1,5 @@
 """What is read of a Git repository: revisions, trees and the content of files. Nothing is checked out or written.
+Whoever asks Git for more asks it here: `run_git`.
 
 Raises `StrataError` E034 where there is no repository, no such revision, or a history that does not reach it.
 """
@@ -42,7 +43,7 @@ class Tree:
 def open_repository(folder: Path) -> Repository:
     """The repository that `folder` is in."""
     asked = ("--is-bare-repository", "--is-inside-work-tree", "--is-shallow-repository", "--show-prefix")
-    done = _git(folder, "rev-parse", *asked)
+    done = run_git(folder, "rev-parse", *asked)
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
         fix = "run inside a clone of the project's repository"
@@ -56,7 +57,7 @@ def open_repository(folder: Path) -> Repository:
 
 def commit_of(repository: Repository, revision: str) -> str:
     """The commit that `revision` (a branch, tag, `HEAD~2`, a commit) names."""
-    done = _git(repository.folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    done = run_git(repository.folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     commit = done.stdout.decode().strip()
     if done.returncode == 0 and commit:
         return commit
@@ -69,7 +70,7 @@ def commit_of(repository: Repository, revision: str) -> str:
 
 def merge_base(repository: Repository, one: str, other: str) -> str:
     """The commit that two commits branched off from."""
-    done = _git(repository.folder, "merge-base", one, other)
+    done = run_git(repository.folder, "merge-base", one, other)
     if done.returncode != 0:
         fix = "compare them directly, with two dots"
         if repository.shallow:
@@ -80,7 +81,7 @@ def merge_base(repository: Repository, one: str, other: str) -> str:
 
 def tree_of(repository: Repository, commit: str) -> Tree:
     """The files of `commit`. Raises `StrataError` E034 where its tree is not in this clone."""
-    done = _git(repository.folder, "ls-tree", "-r", "-z", "--full-tree", commit)
+    done = run_git(repository.folder, "ls-tree", "-r", "-z", "--full-tree", commit)
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip()
         fix = "`git fetch --refetch` brings what is missing"
@@ -118,7 +119,7 @@ def contents(repository: Repository, tree: Tree, paths: Iterable[str]) -> dict[s
 
 def _blobs(repository: Repository, oids: Iterable[str]) -> dict[str, bytes]:
     oids = sorted(oids)
-    done = _git(repository.folder, "cat-file", "--batch", given="".join(f"{oid}\n" for oid in oids).encode())
+    done = run_git(repository.folder, "cat-file", "--batch", given="".join(f"{oid}\n" for oid in oids).encode())
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip()
         raise StrataError(Diagnostic("E034", "files of a revision cannot be read", notes=(said,)))
@@ -138,8 +139,11 @@ def _parts(output: bytes, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         at = line_end + 1 + size + 1
 
 
-def _git(folder: Path, *arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """Run `git`: it asks nobody anything, takes no locks, and speaks English."""
+def run_git(folder: Path, *arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run `git` in `folder`: it asks nobody anything, takes no lock that it can do without, and speaks English.
+
+    Raises `StrataError` E034 where it cannot be run.
+    """
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     try:
         return subprocess.run(
@@ -150,5 +154,8 @@ def _git(folder: Path, *arguments: str, given: bytes = b"") -> subprocess.Comple
             env=environment,
             check=False,
         )
-    except FileNotFoundError:
-        raise StrataError(Diagnostic("E034", "there is no `git` on this machine", fix="install it")) from None
+    except OSError as error:
+        message, fix = f"`git` cannot be run in `{folder}`: {error.strerror}", "give leave to run it there"
+        if isinstance(error, FileNotFoundError) and folder.is_dir():
+            message, fix = "there is no `git` on this machine", "install it"
+        raise StrataError(Diagnostic("E034", message, fix=fix)) from None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..diagnostics import Diagnostic, StrataError, in_order
 from ..frozen import dataclass, replace
-from .config import CONFIG_NAME, ProjectConfig, config_fault, find_project, read_config
+from .config import CONFIG_NAME, CONTRACT_FILE, ProjectConfig, config_fault, find_project, read_config
 from .imported import with_imported
 from .kept import cache
 from .lints import ruled
@@ -89,7 +89,7 @@ def read_project(root: Path) -> Project:
 
 
 def _has_contracts(root: Path, config: ProjectConfig) -> bool:
-    return any(next((root / folder).rglob("contract.yaml"), None) for folder in config.contracts)
+    return any(next((root / folder).rglob(CONTRACT_FILE), None) for folder in config.contracts)
 
 
 def _has_modules(root: Path, config: ProjectConfig) -> bool:

@@ -33,6 +33,21 @@ def promoted(found: Checked, seen: Observations | None = None, *products: str, *
     return publish(prepare(found, products, seen or Observations(), BY), more.get("targets", TARGETS), out)
 
 
+def test_a_view_leads_to_its_contract_wherever_contracts_lie(tmp_path: Path) -> None:
+    files = {
+        "products/shop/orders/contract.yaml": LIVE,
+        "models/a.contract.yaml": "product: shop.orders\nasset: orders\ndescription: Orders.\n",
+    }
+    toml = 'contracts = ["products"]\n'
+    promoted(checked(tmp_path, files, toml))
+    at = {"rel": "source", "href": "products/shop/orders/contract.yaml", "title": "the authored contract"}
+    assert view(tmp_path)["links"][0] == at
+    (tmp_path / "products/shop/orders/contract.yaml").unlink()  # what is served is what was promoted
+    write(tmp_path, {"products/shop/other/contract.yaml": LIVE.replace("shop.orders", "shop.other")})
+    promoted(examine(open_setting(tmp_path, TODAY)), None, "shop.other")
+    assert view(tmp_path)["links"][0] == at
+
+
 def view(root: Path, product: str = "shop/orders") -> dict[str, Any]:
     read: dict[str, Any] = json.loads((root / "out" / "current" / "views" / f"{product}.json").read_text())
     return read

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strata_core.contract_engine.collation.candidate import SuggestedEdit
+from strata_core.contract_engine.git_state import changed, checked_out
 from strata_core.contract_engine.parse.parsed import GeneratedAsset, GeneratedColumn, Origin
 from strata_core.contract_engine.pipeline import Checked
 from strata_core.contract_engine.suggest.branch import require_unprotected
@@ -329,6 +330,26 @@ def test_what_is_not_committed_is_not_carried_along(shop: Path) -> None:
     code, _, err = suggest(shop)
     assert (code, "not as committed" in err) == (1, True)
     assert git(shop, "branch", "--list", BRANCH) == ""
+
+
+def test_without_git_on_the_machine_suggestions_are_told_how_to_go_on(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(shop))
+    code, _, err = suggest(shop)
+    assert (code, err.splitlines()[0]) == (2, "error[E034]: there is no `git` on this machine")
+    assert changed(shop, [PLACE]) == ()
+    assert checked_out(shop) is None
+
+
+def test_what_changed_is_asked_without_the_lock_of_those_who_commit(shop: Path) -> None:
+    index = shop / ".git/index"
+    for path in (shop / PLACE, shop / "models/m.strata"):
+        path.touch()  # whose stat Git would write back to its index
+    before = index.read_bytes()
+    assert changed(shop, [PLACE]) == ()
+    assert suggest(shop, "--dry-run")[0] == 0
+    assert index.read_bytes() == before
 
 
 def test_a_dry_run_writes_nothing(shop: Path) -> None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...contract_engine.discover import CONTRACT_FILE, Inventory, discover, without_contract
+from ...contract_engine.discover import Inventory, contract_path, discover, without_contract
 from ...contract_engine.pipeline import Setting, examine, open_setting
 from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.suggest import did_you_mean
+from ...planning.config import CONTRACT_FILE
 from .report import answered_for, tell
 
 if TYPE_CHECKING:  # who asks for an unchanged tree needs neither
@@ -103,7 +104,7 @@ def place_contract(setting: Setting, product: str, text: str) -> str:
     from ...contract_engine.draft import taken
 
     folder = setting.config.contracts[0] if setting.config.contracts else "contracts"
-    place = setting.root / folder / product.replace(".", "/") / CONTRACT_FILE
+    place = setting.root / folder / contract_path(product)
     shown = place.relative_to(setting.root).as_posix()
     try:
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,7 @@ from ...diagnostics import Diagnostic, Related, Report, Severity
 from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
 from ...frozen import dataclass, replace
+from ..discover import contract_path
 from ..documents import Document, Mark, Path, finding, value_at
 from ..parse.parsed import ContractText, FragmentText, GeneratedAsset, GeneratedColumn, Parsed
 from ..schemas import AUTHORED
@@ -92,7 +93,7 @@ def _check_place(document: Document, roots: Sequence[str], report: Report) -> No
     if isinstance(domain, str) and id_.partition(".")[0] != domain:
         message = f"the domain is `{domain}`, but the id `{id_}` begins with `{id_.partition('.')[0]}`"
         report(finding("E115", message, document, ("domain",), f"write `domain: {id_.partition('.')[0]}`"))
-    wanted = f"{id_.replace('.', '/')}/contract.yaml"
+    wanted = contract_path(id_)
     for root in roots:
         place = document.file.removeprefix(f"{root.rstrip('/')}/")
         if place != document.file and place != wanted:

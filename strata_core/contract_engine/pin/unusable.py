@@ -7,7 +7,6 @@ is gone while its product is live (E131). What was never promoted, and cannot be
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ from ...diagnostics import Diagnostic, Severity, Span
 from ...diagnostics.listing import listed
 from ...frozen import dataclass
 from ..collation.candidate import Candidate
-from ..discover import InputKind
+from ..discover import InputKind, contract_path, is_contract
 from ..pipeline import Checked
 from ..serving.promotions import Promotion, record_file
 
@@ -129,11 +128,11 @@ def _gone(promotion: Promotion, checked: Checked, unread: Mapping[str, Diagnosti
 def _maybe(promotion: Promotion, checked: Checked, unread: Mapping[str, Diagnostic]) -> list[str]:
     """The files that may be the contract of a product: that of its place, else each that is nobody's by its place."""
     owned = {_place(root, product): product for root in checked.setting.config.contracts for product in _known(checked)}
-    owned |= {file: product for product, p in checked.promotions.items() for file in p.inputs if _canonical(file)}
-    files = [file for file in unread if _canonical(file)]
+    owned |= {file: product for product, p in checked.promotions.items() for file in p.inputs if is_contract(file)}
+    files = [file for file in unread if is_contract(file)]
     own = [file for file in files if owned.get(file) == promotion.product]
     # A folder that cannot be read may hold any.
-    return own or [file for file in unread if file not in owned and (_canonical(file) or "." not in file)]
+    return own or [file for file in unread if file not in owned and (is_contract(file) or "." not in file)]
 
 
 def _known(checked: Checked) -> set[str]:
@@ -141,11 +140,7 @@ def _known(checked: Checked) -> set[str]:
 
 
 def _place(root: str, product: str) -> str:
-    return f"{root.rstrip('/')}/{product.replace('.', '/')}/contract.yaml"
-
-
-def _canonical(file: str) -> bool:
-    return posixpath.basename(file) == "contract.yaml"
+    return f"{root.rstrip('/')}/{contract_path(product)}"
 
 
 def _refused(

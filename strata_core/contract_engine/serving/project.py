@@ -109,7 +109,7 @@ def project(
         lineage=tuple(_lineage(contract, known)),
         governance=_governance(contract),
         agent_permissions=tuple(_agents(contract, now)),
-        links=tuple(_links(contract)),
+        links=tuple(_links(candidate)),
     )
 
 
@@ -298,9 +298,10 @@ def _agents(contract: AuthoredContract, now: datetime) -> Iterator[AgentPermissi
             yield permission
 
 
-def _links(contract: AuthoredContract) -> Iterator[Link]:
-    place = contract.id.replace(".", "/")
-    yield Link(rel="source", href=f"contracts/{place}/contract.yaml", title="the authored contract")
+def _links(candidate: Candidate) -> Iterator[Link]:
+    place = candidate.id.replace(".", "/")
+    if candidate.file:  # which an old record of a promotion does not say
+        yield Link(rel="source", href=candidate.file, title="the authored contract")
     yield Link(rel="docs", href=f"docs/{place}.html", title="documentation")
 
 

@@ -25,6 +25,7 @@ from ...digests import hexdigest
 from ...frozen import dataclass, replace
 from ..collation.candidate import Candidate
 from ..collation.merge_rules import canonical
+from ..discover import is_contract
 from ..pipeline import Checked
 from . import promotions
 from .observe import Observations
@@ -237,7 +238,8 @@ def _says_the_same(candidate: Candidate, promotion: Promotion) -> bool:
 def _as_promoted(promotion: Promotion) -> Candidate:
     """What is served of a product that is not promoted now: the promoted contract, whatever its file says by now."""
     inputs = tuple(promotion.inputs)
-    return Candidate(inputs[0] if inputs else "", promotion.product, promotion.contract, {}, True, (), inputs)
+    file = next(filter(is_contract, inputs), "")
+    return Candidate(file, promotion.product, promotion.contract, {}, True, (), inputs)
 
 
 def _stage(out: Path, files: Mapping[str, bytes]) -> Path:

@@ -6,7 +6,6 @@ that people committed to is left alone. Code: E180.
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from ...diagnostics import Diagnostic, StrataError
 from ...frozen import dataclass
+from ...planning.git import run_git
 
 TRAILER = "Suggested-By: contract-engine"
 """What marks a commit as one of this program."""
@@ -79,7 +79,7 @@ def push(root: Path, remote: str, branch: str) -> None:
 
 def _identity(root: Path) -> tuple[str, ...]:
     """Who commits: whom Git knows, else, as on a machine that builds, this program."""
-    if _run(root, "config", "user.email").stdout.strip():
+    if run_git(root, "config", "user.email").stdout.strip():
         return ()
     return ("-c", "user.name=contract-engine", "-c", "user.email=contract-engine@localhost")
 
@@ -91,8 +91,8 @@ def _same(root: Path, commit: str, tree: str, parent: str, message: str) -> bool
 
 
 def _ref(root: Path, name: str) -> str | None:
-    done = _run(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}")
-    return done.stdout.strip() or None
+    done = run_git(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}")
+    return done.stdout.decode().strip() or None
 
 
 def _require_ours(root: Path, name: str, start: str, tip: str) -> None:
@@ -114,20 +114,15 @@ def _worktree(root: Path, commit: str) -> Iterator[Path]:
         try:
             yield place.resolve()
         finally:
-            _run(root, "worktree", "remove", "--force", str(place))
+            run_git(root, "worktree", "remove", "--force", str(place))
 
 
-def _run(root: Path, *arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["git", *arguments], cwd=root, capture_output=True, check=False, encoding="utf-8", input=given, errors="replace"
-    )
-
-
-def _git(root: Path, *arguments: str, given: str | None = None) -> str:
-    done = _run(root, *arguments, given=given)
+def _git(root: Path, *arguments: str, given: str = "") -> str:
+    done = run_git(root, *arguments, given=given.encode())
     if done.returncode != 0:
-        said = next(iter(done.stderr.strip().splitlines()), "it says nothing").removeprefix("fatal: ")
+        told = done.stderr.decode(errors="replace").strip()
+        said = next(iter(told.splitlines()), "it says nothing").removeprefix("fatal: ")
         verb = next(a for n, a in enumerate(arguments) if a != "-c" and (n == 0 or arguments[n - 1] != "-c"))
         message = f"`git {verb}` failed: {said}"
         raise StrataError(Diagnostic("E180", message, fix="suggestions are made inside a clone of the repository"))
-    return done.stdout
+    return done.stdout.decode(errors="replace")
