@@ -25,11 +25,6 @@ def fenced(diagnostics: Iterable[Diagnostic], project: Project | None) -> str:
     return f"````text\n{findings(found[:SHOWN], project)}{more}````\n"
 
 
-def counted(count: int, noun: str) -> str:
-    """`1 check`, `2 checks`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def _unknown(_path: str) -> None:
     return None
 

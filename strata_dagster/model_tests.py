@@ -21,11 +21,12 @@ from dagster import (
 )
 
 from strata_core.diagnostics import Diagnostic, StrataError
+from strata_core.diagnostics.wording import plural
 from strata_core.planning.kept.outline import ModelOutline
 from strata_core.planning.project import Project, compile_
 
 from .checks import EXPECTATIONS, UNIT_TESTS
-from .findings import counted, fenced, headline
+from .findings import fenced, headline
 from .translator import MODEL
 
 if TYPE_CHECKING:  # a code location loads neither the store nor what contracts are checked with
@@ -36,10 +37,10 @@ def test_specs(asset: AssetKey, model: ModelOutline, *, block: bool) -> Iterator
     """The checks of the `test` blocks of `model`. Those that `block` keep it from being applied where they fail."""
     if model.unit_tests:
         means = "Where one fails, the model is not applied." if block else "A failure keeps nothing from going live."
-        told = f"{counted(model.unit_tests, 'unit test')}: rows in, rows out, without any data. {means}"
+        told = f"{plural(model.unit_tests, 'unit test')}: rows in, rows out, without any data. {means}"
         yield AssetCheckSpec(UNIT_TESTS, asset=asset, blocking=block, description=told)
     if model.expectations:
-        told = f"{counted(model.expectations, 'expectation')} of `test` blocks, asked of what is live."
+        told = f"{plural(model.expectations, 'expectation')} of `test` blocks, asked of what is live."
         yield AssetCheckSpec(EXPECTATIONS, asset=asset, description=told)
 
 
@@ -102,7 +103,7 @@ def _result(
     metadata: dict[str, Metadatum] = {"asked": asked, "failed": broken}
     if found:
         metadata["findings"] = MetadataValue.md(fenced(found, project))
-    text = f"{broken:,} of {counted(asked, what)} failed" if broken else f"{counted(asked, what)} passed"
+    text = f"{broken:,} of {plural(asked, what)} failed" if broken else f"{plural(asked, what)} passed"
     told = f"{text}: {headline([*found])}" if found else text
     return AssetCheckResult(passed=not broken, asset_key=key, check_name=name, metadata=metadata, description=told)
 

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from dagster import AssetCheckEvaluation, AssetKey, AssetMaterialization, DagsterEventType, DagsterInstance, RunRecord
 
+from strata_core.diagnostics.wording import plural
+
 from .checks import WRITE_PIN
 from .contracts.contract_checks import PRODUCT
-from .findings import counted
 
 SHOWN = frozenset({DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_CHECK_EVALUATION})
 RUNS_A_PAGE = 100
@@ -69,21 +70,21 @@ def lines(summary: Summary) -> Iterator[str]:
         pin = pins.get(key)
         verdict = "" if pin is None else "pin passed" if pin.passed else "pin FAILED"
         partitions = sum(made.partition is not None for made in events)
-        of = f"  {counted(partitions, 'partition')}" if partitions else ""
+        of = f"  {plural(partitions, 'partition')}" if partitions else ""
         yield f"  {key.to_user_string():<{width}}  {rows:>9,} rows  {how:<8}{of}  {verdict}".rstrip()
     for check in (c for c in summary.checks if not c.passed):
         yield f"  FAILED {check.check_name} of {check.asset_key.to_user_string()}: {check.description or ''}"
     passed = sum(c.passed for c in summary.checks)
     guarded = sum("place" in events[-1].metadata for events in told.values())  # where rows that others make were found
-    parts = [counted(len(told) - guarded, "Strata model")]
-    parts += [counted(guarded, "guarded table")] if guarded else []
+    parts = [plural(len(told) - guarded, "Strata model")]
+    parts += [plural(guarded, "guarded table")] if guarded else []
     newest: dict[str, int] = {}
     for made in published:
         name, number = str(made.metadata["environment"].value), int(str(made.metadata["environment_version"].value))
         newest[name] = max(number, newest.get(name, 0))
     live = f", live as {', '.join(f'{n} version {newest[n]}' for n in sorted(newest))}" if newest else ""
     others = len(summary.materializations) - len(published)
-    yield f"{' and '.join(parts)}{live}" + (f"; {counted(others, 'other asset')}" if others else "")
+    yield f"{' and '.join(parts)}{live}" + (f"; {plural(others, 'other asset')}" if others else "")
     state = "" if summary.succeeded else "the run FAILED; "
     yield f"{state}{passed} of {len(summary.checks)} checks passed; {summary.seconds:.1f} s"
 

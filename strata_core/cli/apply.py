@@ -12,11 +12,12 @@ import click
 
 from ..diagnostics import Diagnostic
 from ..diagnostics.listing import listed
+from ..diagnostics.wording import plural
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, FAILED, FINDINGS, VIOLATED
 from .options import environment_option, force_option, format_option, full_refresh_option, on_project, partition_option
 from .progress import Progress
-from .report import plural, rendered, tell
+from .report import rendered, tell
 
 if TYPE_CHECKING:
     from ..planning.applying.results import Event, ModelResult, Outcome

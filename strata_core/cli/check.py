@@ -24,7 +24,7 @@ def check_command(project: Project, path: Path | None, explain: str | None, form
     those of its project, shown for that file or folder alone.
     """
     if explain is not None:
-        from .proofs import explain_model  # loads the compiler, which a check of what did not change needs not
+        from .proofs import explain_model  # loads the compiler, which a check of what did not change does not need
 
         return explain_model(project, explain, as_json=format_ == "json")
     return check(project, path, format_)

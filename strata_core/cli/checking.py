@@ -8,11 +8,12 @@ import time
 from pathlib import Path
 
 from ..diagnostics import Diagnostic, Severity, StrataError
+from ..diagnostics.wording import plural
 from ..planning.kept.findings import findings
 from ..planning.project import Project
 from .exits import exit_code
 from .progress import Progress
-from .report import answered_for, exchanged, plural, rendered
+from .report import answered_for, exchanged, rendered
 
 
 def check_at(path: Path | None) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from ..diagnostics.wording import plural
 from ..planning.project import Project, compile_
 from .exits import CLEAN, exit_code
 from .options import environment_option, on_project
-from .report import plural, tell
+from .report import tell
 
 
 @click.command("compile")

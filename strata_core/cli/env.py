@@ -7,13 +7,14 @@ from datetime import timedelta
 
 import click
 
+from ..diagnostics.wording import plural
 from ..planning.live.dropping import drop_environment
 from ..planning.live.environments import published_environments
 from ..planning.project import Project
 from ..store.instant import moment, spell
 from .exits import CLEAN
 from .options import environment_name, format_option, on_project
-from .report import plural, sized
+from .report import sized
 
 
 @click.group("env")

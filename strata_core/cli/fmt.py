@@ -14,9 +14,10 @@ from pathlib import Path
 import click
 
 from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.wording import plural
 from ..planning.project import SUFFIX, module_paths, open_project
 from .exits import CLEAN, FINDINGS, exit_code
-from .report import plural, tell
+from .report import tell
 
 STDIN = "-"
 

@@ -10,11 +10,12 @@ import click
 
 from ..contract_engine.pipeline import open_setting
 from ..diagnostics.render import printable
+from ..diagnostics.wording import plural
 from .contracts.report import lines_below
 from .exits import CLEAN, FINDINGS, exit_code
 from .options import environment_option, format_option
 from .progress import Progress
-from .report import Lines, answered, plural, rendered
+from .report import Lines, answered, rendered
 
 if TYPE_CHECKING:
     from ..contract_engine.pin.guard import Promotion, Verdict

@@ -8,13 +8,14 @@ import json
 import click
 
 from ..diagnostics.listing import listed
+from ..diagnostics.wording import plural
 from ..planning.live.environments import published_environment
 from ..planning.project import Project
 from ..store.environments import EnvironmentVersion
 from ..store.instant import moment, spell
 from .exits import CLEAN
 from .options import environment_option, format_option, on_project
-from .report import plural, tell
+from .report import tell
 
 SHOWN_NAMES = 6
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ..diagnostics.wording import plural
 from ..planning.kept.findings import findings
 from ..planning.lints import LINTS
 from ..planning.project import Project
@@ -13,7 +14,7 @@ from .checking import within
 from .exits import exit_code
 from .formats import FORMATS
 from .options import format_option, on_project
-from .report import exchanged, plural, rendered
+from .report import exchanged, rendered
 
 
 @click.command("lint")

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ..diagnostics.listing import listed
+from ..diagnostics.wording import plural
 from ..planning.plan import Plan
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, FINDINGS, exit_code
 from .options import environment_option, force_option, format_option, full_refresh_option, on_project, partition_option
 from .progress import Progress
-from .report import colored, plural, sized, tell
+from .report import colored, sized, tell
 
 if TYPE_CHECKING:
     from ..contract.changes import Change

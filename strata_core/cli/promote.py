@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..diagnostics.wording import plural
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, FINDINGS
 from .options import environment_name, format_option, on_project
 from .progress import Progress
-from .report import plural, tell
+from .report import tell
 
 if TYPE_CHECKING:
     from ..planning.forecast import Effect

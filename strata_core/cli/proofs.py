@@ -9,10 +9,10 @@ import click
 
 from ..analysis.compiled import CompiledModel, JoinExpectation
 from ..contract.authoring import Proof
+from ..diagnostics.wording import plural
 from ..planning.plan import sound_model
 from ..planning.project import Project, compile_
 from .exits import CLEAN
-from .report import plural
 
 MEASURED = "measured at the write pin: the keys do not prove it"
 """Why the `expect` of a join is asserted."""

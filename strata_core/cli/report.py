@@ -27,7 +27,7 @@ def answered_for(
     answer: Callable[[Project], int], path: Path | None, project: Path | None, format_: str | None = None
 ) -> int:
     """What `answer` gives of the project that `path` and `--project` mean; a `StrataError` is told as by `answered`."""
-    from ..planning.project import open_project  # which who checks contracts needs not
+    from ..planning.project import open_project  # which a check of contracts does not need
 
     shown: list[Lines] = [lines_below(project or path or Path.cwd())]
 
@@ -123,11 +123,6 @@ def terminal_columns() -> int:
         except (OSError, ValueError):
             continue
     return 100
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 model`, `2 models`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def sized(size: float) -> str:

@@ -12,8 +12,9 @@ import click
 import pyarrow as pa
 
 from ..diagnostics.render import printable, terminal_width
+from ..diagnostics.wording import plural
 from ..types.texts import json_of, shown_text
-from .report import colored, plural, terminal_columns
+from .report import colored, terminal_columns
 
 Row = dict[str, object]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.wording import plural
 from ..planning.config import ProjectConfig, find_project, read_config
 from ..planning.stores import store_of
 from ..store import Store, Table
@@ -19,7 +20,7 @@ from ..store.tables.bounds import VINTAGES
 from .exits import CLEAN, exit_code
 from .options import format_option
 from .progress import Progress
-from .report import answered, lines_below, plural, rendered
+from .report import answered, lines_below, rendered
 
 if TYPE_CHECKING:  # pyarrow takes 0.2 s to import
     import pyarrow as pa

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..diagnostics.wording import plural
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, VIOLATED
 from .options import environment_option, format_option, on_project
-from .report import plural, rendered
+from .report import rendered
 
 if TYPE_CHECKING:
     from ..planning.testing import Tested

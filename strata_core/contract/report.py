@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from ..diagnostics import Diagnostic, Span
 from ..diagnostics.markdown import markdown_cell, markdown_code
+from ..diagnostics.wording import plural
 from ..frozen import dataclass
 from ..types.texts import shown_text
 from .rules import Fact, Rule
@@ -111,7 +112,7 @@ class PinReport:
         if not self.passed:
             verdict = f"**violated**: {counts[Status.VIOLATED]} of {len(self.rules)} promises"
             verdict += f", {counts[Status.SKIPPED]} not asked" if counts[Status.SKIPPED] else ""
-        rows = "rows unknown" if self.rows is None else f"{self.rows:,} row{'' if self.rows == 1 else 's'}"
+        rows = "rows unknown" if self.rows is None else plural(self.rows, "row")
         lines = [
             f"{self._kind.capitalize()} {markdown_code(self.contract)}, {verdict} ({rows})",
             "",

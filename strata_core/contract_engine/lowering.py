@@ -80,7 +80,7 @@ def _type(candidate: Candidate, column: ColumnContract, path: Path, report: Repo
     try:
         return parse_type(column.type)
     except TypeSpellingError as error:
-        from .parse.sql_types import strata_type  # which a contract in terms of Strata needs not
+        from .parse.sql_types import strata_type  # which a contract in terms of Strata does not need
 
         meant = strata_type(column.type)
         fix = f"write `{meant}`" if meant else "types are told in docs/language.md"

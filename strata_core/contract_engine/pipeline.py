@@ -18,7 +18,7 @@ from ..planning.kept import cache
 from .discover import InputKind, Inventory, discover, without_contract
 from .tree import FolderTree, Tree
 
-if TYPE_CHECKING:  # what an unchanged tree needs not
+if TYPE_CHECKING:  # what an unchanged tree does not need
     from ..planning.project import Project
     from .collation.candidate import Candidate
     from .collation.collate import Collated

@@ -8,6 +8,7 @@ from typing import Any
 from ..contract.changes import Impact
 from ..diagnostics.listing import listed
 from ..diagnostics.render import printable
+from ..diagnostics.wording import plural
 from .diff import Consumer, Finding, LineageDiff
 from .selection import spelled
 
@@ -63,15 +64,11 @@ def summary(diff: LineageDiff) -> str:
     parts = [f"{diff.count(i)} {_counted(i)}" for i in reversed(Impact) if diff.count(i)]
     owners = sorted({c.owner for f in diff.findings for c in f.consumers if c.owner})
     told = f"; reaches what {', '.join(owners)} own{'s' if len(owners) == 1 else ''}" if owners else ""
-    return f"{_plural(len(diff.findings), 'change')} of {_plural(tables, 'table')}: {', '.join(parts)}{told}"
+    return f"{plural(len(diff.findings), 'change')} of {plural(tables, 'table')}: {', '.join(parts)}{told}"
 
 
 def _counted(impact: Impact) -> str:
     return {Impact.REVIEW: "to review", Impact.PATCH: "to note"}.get(impact, WORDS[impact])
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _by_table(findings: Iterable[Finding]) -> dict[str, list[Finding]]:

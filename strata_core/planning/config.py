@@ -199,7 +199,7 @@ def has_contract_folders(root: Path, config: ProjectConfig) -> bool:
 
 def parse_config(text: str, root: Path) -> ProjectConfig:
     """The configuration that the `text` of a `strata.toml` in `root` gives; raises `StrataError` (E073)."""
-    import tomllib  # which a module without a project needs not
+    import tomllib  # which a module without a project does not need
 
     try:
         data = tomllib.loads(text)

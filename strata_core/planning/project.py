@@ -18,7 +18,7 @@ from .imported import with_imported
 from .kept import cache
 from .lints import ruled
 
-if TYPE_CHECKING:  # the compiler, which an unchanged project needs not
+if TYPE_CHECKING:  # the compiler, which an unchanged project does not need
     from ..analysis.compiled import CompiledProject
     from ..language.ast import Module
     from ..store.store import Store

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..digests import digest
 from ..durations import spelled_duration
 from ..frozen import dataclass
-from ..types import String, ValueType, widens
+from ..types import widens
 from .expressions import (
     AggregateCall,
     Call,
@@ -34,7 +34,7 @@ from .expressions import (
     uncoerced,
     written_operands,
 )
-from .form import COMMUTATIVE, MIRRORED, Identity, Names, flat
+from .form import Identity, Names, called, flat
 from .nodes import (
     Aggregate,
     AsofJoin,
@@ -258,21 +258,12 @@ def _expression(expr: Expr, names: Names) -> Identity:
             return next(iter(parts)) if len(parts) == 1 else digest(b"call", word, *sorted(parts))
         case Call():
             args = [_expression(a, names) for a in uncoerced(expr.function, expr.args)]
-            return _called(expr.function, args, expr.inferred.type)
+            return called(expr.function, args, expr.inferred.type)
         case Chain():
             value = _expression(expr.first, names)
             for (function, written), one in zip(written_operands(expr), expr.links, strict=True):
-                value = _called(function, [value, _expression(written, names)], one.inferred.type)
+                value = called(function, [value, _expression(written, names)], one.inferred.type)
             return value
-
-
-def _called(function: str, args: list[Identity], type_: ValueType) -> Identity:
-    mirrored = MIRRORED.get(function, function)
-    if mirrored != function:
-        args.reverse()
-    elif function in COMMUTATIVE and not isinstance(type_, String):
-        args.sort()
-    return digest(b"call", mirrored, *args)
 
 
 def _literal(value: object) -> str:

@@ -10,6 +10,7 @@ import datetime
 import decimal
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..diagnostics.wording import plural
 from ..frozen import dataclass
 from ..types import (
     BOOL,
@@ -299,7 +300,7 @@ def extern_call(function: Extern, args: Sequence[Expr]) -> ExternCall:
         count = len(function.parameters)
         raise SignatureError(
             "E060",
-            f"{count} argument{'' if count == 1 else 's'} expected, {len(args)} given",
+            f"{plural(count, 'argument')} expected, {len(args)} given",
             fix=f"the signature is `{function.signature}`",
         )
     coerced: list[Expr] = []

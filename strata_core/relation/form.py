@@ -246,12 +246,14 @@ def _expression(expr: Expr, names: Names) -> Identity:
             parts = {_expression(a, names) for a in flat(expr, word)}
             return next(iter(parts)) if len(parts) == 1 else digest(b"call", word, *sorted(parts))
         case Call():
-            return _called(expr.function, [_expression(a, names) for a in expr.args], expr.inferred.type)
+            args = [_expression(a, names) for a in expr.args]
+            return called(expr.function, args, expr.inferred.type, str(expr.inferred.type))
         case Chain():
             value, before = _expression(expr.first, names), expr.first.inferred
             for one in expr.links:
                 left = value if before.type == one.left else _cast(value, one.left, safe=False)
-                value = _called(one.function, [left, _expression(one.operand, names)], one.inferred.type)
+                args = [left, _expression(one.operand, names)]
+                value = called(one.function, args, one.inferred.type, str(one.inferred.type))
                 before = one.inferred
             return value
 
@@ -264,13 +266,15 @@ def _cast(value: Identity, type_: ValueType, *, safe: bool) -> Identity:
     return digest(b"cast", bytes([safe]), str(type_), value)
 
 
-def _called(function: str, args: list[Identity], type_: ValueType) -> Identity:
+def called(function: str, args: list[Identity], type_: ValueType, *told: str) -> Identity:
+    """The identity of a call that gives `type_`, and of what else is `told` of it: those whose operands may change
+    places, and those that are the mirror of another, have one."""
     mirrored = MIRRORED.get(function, function)
     if mirrored != function:
         args.reverse()
     elif function in COMMUTATIVE and not isinstance(type_, String):
         args.sort()
-    return digest(b"call", mirrored, str(type_), *args)
+    return digest(b"call", mirrored, *told, *args)
 
 
 def flat(expr: Expr, function: str) -> Iterable[Expr]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...contract.model import MaskRule
+from ...diagnostics.wording import plural
 from ...language import ast
 from ...language.cursor import Cursor, path_to
 from ...language.names import spelled
@@ -116,7 +117,7 @@ def _table(name: str, names: Names, rank: int = PLAIN) -> Candidate:
     table = names.known.tables[name]
     kind = "model" if name in names.models else "source"
     columns = len(table.columns)
-    detail = f"{kind}, {columns} column{'' if columns == 1 else 's'}"
+    detail = f"{kind}, {plural(columns, 'column')}"
     return Candidate(name, Sort.TABLE, spelled(name), detail, symbol=Symbol(SymbolKind.TABLE, name), rank=rank)
 
 

@@ -12,10 +12,10 @@ import click
 from ...contract_engine.revisions import ContractDiff, ProductDiff, contract_diff
 from ...diagnostics import StrataError
 from ...diagnostics.render import printable
+from ...diagnostics.wording import plural
 from ..exits import FINDINGS
 from ..options import format_option
 from ..progress import Progress
-from ..report import plural
 from .report import exit_code, tell
 
 

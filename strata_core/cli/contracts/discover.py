@@ -8,8 +8,8 @@ import click
 
 from ...contract_engine.discover import discover, without_contract
 from ...contract_engine.pipeline import Setting
+from ...diagnostics.wording import plural
 from ..options import format_option
-from ..report import plural
 from .report import exit_code, tell
 from .shared import on_contracts
 

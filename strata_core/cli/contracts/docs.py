@@ -11,9 +11,9 @@ from ...contract_engine.collation.candidate import Candidate
 from ...contract_engine.collation.merge_rules import canonical
 from ...contract_engine.pipeline import Checked, Setting
 from ...contract_engine.serving.promotions import Promotion
+from ...diagnostics.wording import plural
 from ..exits import CLEAN
 from ..progress import Progress
-from ..report import plural
 from .report import exit_code, tell
 from .shared import chosen, examined, on_contracts, write
 

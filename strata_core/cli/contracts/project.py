@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from ...contract_engine.pipeline import Setting
+from ...diagnostics.wording import plural
 from ..exits import CLEAN
 from ..progress import Progress
-from ..report import plural
 from .report import exit_code, tell
 from .shared import chosen, examined, on_contracts, write
 

@@ -9,9 +9,9 @@ import click
 
 from ...contract_engine.pipeline import Setting, open_setting
 from ...diagnostics import Diagnostic, StrataError
+from ...diagnostics.wording import plural
 from ..exits import CLEAN
 from ..progress import Progress
-from ..report import plural
 from .shared import examined, named, on_contracts, product_names
 
 if TYPE_CHECKING:  # other verbs do without

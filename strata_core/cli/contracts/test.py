@@ -9,10 +9,10 @@ import click
 
 from ...contract_engine.pipeline import Setting
 from ...diagnostics.render import printable
+from ...diagnostics.wording import plural
 from ..exits import CLEAN, FINDINGS
 from ..options import format_option
 from ..progress import Progress
-from ..report import plural
 from .shared import examined, named, on_contracts, product_names
 
 

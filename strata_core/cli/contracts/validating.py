@@ -9,9 +9,9 @@ from pathlib import Path
 
 from ...contract_engine.pipeline import Outcome, Setting, check, examine
 from ...diagnostics import Diagnostic, Severity, StrataError
+from ...diagnostics.wording import plural
 from ..exits import CLEAN
 from ..progress import Progress
-from ..report import plural
 from .report import answered_for, exit_code, tell
 
 

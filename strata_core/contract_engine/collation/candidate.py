@@ -11,7 +11,7 @@ from ...diagnostics import Diagnostic, Span
 from ...frozen import dataclass, field
 from ..documents import Path, spell_path
 
-if TYPE_CHECKING:  # which a caller that only shows findings needs not
+if TYPE_CHECKING:  # which a caller that only shows findings does not need
     from ..authored import AuthoredContract
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ...contract.changes import Demand, Impact
 from ...diagnostics import Diagnostic, Related, Severity
 from ...diagnostics.listing import listed
+from ...diagnostics.wording import plural
 from ..approvals import approved, who_approves
 from ..authored import AuthoredContract
 from ..authored import Compatibility as Told
@@ -147,7 +148,7 @@ def _breaking(after: Candidate, before: AuthoredContract, changes: tuple[Product
             if getattr(told, name) is None:
                 example = "{announced: 2026-01-31, sunset: 2026-04-30}" if name == "deprecation" else "…"
                 fix = f"add `compatibility.{name}: {example}`"
-                count = f"{len(breaking)} breaking change{'s' if len(breaking) > 1 else ''}"
+                count = plural(len(breaking), "breaking change")
                 where = ("compatibility",) if after.contract.compatibility else ("version",)
                 yield after.finding("E131", f"{count} of a live contract, and {what}", where, fix)
     weaker = [c for c in changes if c.rule.demand is Demand.APPROVAL and not _covered(c, governance)]
@@ -177,7 +178,7 @@ def _needs(after: Candidate, changes: list[ProductChange], what: str, fix: str) 
     first = changes[0]
     notes = tuple(f"{c.short}  {c.where}: {c.rule.says} ({c.rule.id}){_reach(c)}" for c in changes[:_SHOWN])
     more = (f"and {len(changes) - _SHOWN} more",) if len(changes) > _SHOWN else ()
-    count = f"{len(changes)} change{'s' if len(changes) > 1 else ''}"
+    count = plural(len(changes), "change")
     return Diagnostic(
         "E131",
         f"{count} of a live contract {what}",

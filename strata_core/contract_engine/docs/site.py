@@ -11,6 +11,7 @@ from typing import Any
 
 from ...diagnostics.listing import listed
 from ...diagnostics.markdown import markdown_cell
+from ...diagnostics.wording import plural
 from ..collation.candidate import TIERS
 from ..serving.runtime_view import RuntimeView
 from .content import STATES, page
@@ -114,7 +115,7 @@ def index_html(products: Sequence[Documented]) -> str:
     data = json.dumps([_searched(p.view) for p in products], ensure_ascii=True, separators=(",", ":"))
     layers = tuple(dict.fromkeys(p.view.contract.layer for p in products))
     states = [s for s in ("healthy", "degraded", "blocked") if any(p.view.status.state == s for p in products)]
-    count = f"{len(products)} data product{'' if len(products) == 1 else 's'}"
+    count = plural(len(products), "data product")
     values = {
         "count": count,
         "groups": groups or "<p>No product is documented yet.</p>",

@@ -19,7 +19,7 @@ from ...planning.kept import cache
 from ..discover import discover
 from ..pipeline import Setting, outcome_key
 
-if TYPE_CHECKING:  # which an unchanged tree needs not
+if TYPE_CHECKING:  # which an unchanged tree does not need
     from ..authored import Asset, AuthoredContract, Test
     from ..collation.candidate import Candidate
 

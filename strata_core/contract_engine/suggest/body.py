@@ -9,6 +9,7 @@ import yaml
 
 from ...diagnostics import Diagnostic
 from ...diagnostics.markdown import markdown_cell, markdown_code
+from ...diagnostics.wording import plural
 from ..authored import AuthoredContract, Decline
 from ..collation.candidate import SuggestedEdit
 from .declines import short
@@ -17,7 +18,7 @@ from .proposals import KINDS, Proposal
 
 def title(product: str, made: Sequence[Proposal]) -> str:
     """The first line."""
-    return f"Contract of {product}: {len(made)} suggestion{'' if len(made) == 1 else 's'}"
+    return f"Contract of {product}: {plural(len(made), 'suggestion')}"
 
 
 def body(
@@ -100,7 +101,7 @@ def said(proposal: Proposal) -> str:
     edit = proposal.edit
     if edit.path == ():
         columns = len(edit.value["columns"])
-        return f"{markdown_code(edit.file)} is new: {columns} column{'' if columns == 1 else 's'}"
+        return f"{markdown_code(edit.file)} is new: {plural(columns, 'column')}"
     return f"{markdown_code(proposal.where)}: {_change(edit)}"
 
 

@@ -162,7 +162,7 @@ def _compatibility(candidate: Candidate, around: Surroundings, levels: Levels, c
         return uncompared(candidate.contract.version)
     if canonical(promotion.contract) == canonical(candidate.data):
         return unchanged(promotion)
-    from ..compatibility.classify import classify  # which a tree that says what was promoted needs not
+    from ..compatibility.classify import classify  # not needed where the tree says what was promoted
     from ..compatibility.compare import compare
 
     before = promoted_candidate(promotion, around.config.contract_engine.promotions)

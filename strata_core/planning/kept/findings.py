@@ -30,7 +30,7 @@ def findings(project: Project) -> Findings:
 
 def _found(project: Project) -> Findings:
     """The findings on `project`, and the trail for the next check."""
-    from .trail import checked  # the compiler, which an unchanged project needs not
+    from .trail import checked  # the compiler, which an unchanged project does not need
 
     key = cache.content_key("trail", str(project.root).encode(), project.config.name.encode())
     kept = cache.load(key)

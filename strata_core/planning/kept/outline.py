@@ -93,7 +93,7 @@ def outline(project: Project) -> Outline:
     kept = cache.load(key)
     if isinstance(kept, Outline):
         return kept
-    from .outlining import make_outline  # compiles, which an unchanged project needs not
+    from .outlining import make_outline  # compiles, which an unchanged project does not need
 
     made = make_outline(project)
     cache.save(key, made)
