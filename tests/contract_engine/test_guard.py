@@ -368,3 +368,15 @@ def test_each_arrow_type_is_kept_in_the_narrowest_type_that_holds_it() -> None:
     assert value_type(pa.struct({"a": pa.timestamp("us", "UTC")})) is None
     assert str(value_type(pa.map_(pa.string(), pa.decimal128(4, 1)))) == "map(string, decimal(4,1))"
     assert Decimal(1) == 1
+
+
+def test_rows_at_an_address_are_not_those_that_the_store_has_by_now(root: Path) -> None:
+    guarded(root)
+    at = CONTRACT.replace("location: data/orders.parquet", "location: postgresql://db.example.com/shop")
+    assert at != CONTRACT
+    write(root, {PLACE: at})
+    with pytest.raises(StrataError) as caught:
+        guarded(root)
+    (found,) = caught.value.diagnostics
+    assert (found.code, str(found.span)) == ("E036", "contracts/shop/orders/contract.yaml:11:5")
+    assert found.message == "the rows of `shop.orders/orders` are at an address, which nothing here reads"

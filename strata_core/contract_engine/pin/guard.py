@@ -189,6 +189,10 @@ def rows_of(guard: Guard, promise: Promise, location: str | None = None) -> tupl
         message = f"`{promise.reference}` does not say where its rows are"
         fix = "add `location: path/of/the.parquet` to the asset in its contract, or name their file (`--rows`)"
         raise StrataError(Diagnostic("E036", message, fix=fix))
+    if asset.location is not None and "://" in asset.location:
+        message = f"the rows of `{promise.reference}` are at an address, which nothing here reads"
+        fix = "name a Parquet or CSV file of them (`--rows`); in Dagster, guard an asset that returns them"
+        raise StrataError(Diagnostic("E036", message, promise.table.span, fix=fix))
     place = asset.location or f"dbt model {asset.ref or asset.id}"
     return asset_rows(asset, None, guard.tables), place
 
