@@ -152,10 +152,10 @@ class StrataApplication:
         """What is to be done: the plan of an apply, with the tests to ask, or a promotion, which has asked them, where
         the run's tags name an environment."""
         models, compiled = selection.models, workspace.compiled
+        source = self.context.run.tags.get(PROMOTE_FROM)
         partitions = asked_of(self.context, models.values())
         take_back = partitions is None and not compiled.errors and models.keys() == compiled.models.keys()
         asked = partial(approvals, workspace.project.root)
-        source = self.context.run.tags.get(PROMOTE_FROM)
         if source is not None and models:
             promotion = plan_promotion(
                 workspace,

@@ -100,7 +100,9 @@ def piece_of(artifact: Artifact, partition: str) -> Piece | None:
 def partition_metadata(result: ModelResult, partition: str, piece: Piece | None) -> dict[str, Metadatum]:
     """What is told of one partition, beside what is told of its table."""
     made = result.pieces.get(partition)
-    causes = {p.key: p.causes for p in result.planned.periods or ()}.get(partition, ())
+    causes = {p.key: p.causes for p in result.planned.periods or ()}.get(
+        partition, result.causes if result.planned.periods is None else ()
+    )
     return {
         **({"partition": partition} if piece is None else piece_metadata(partition, piece)),
         "reused": made is None or made.status is not Status.COMPUTED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from dagster import AssetCheckResult, AssetExecutionContext, AssetMaterialization, MaterializeResult
@@ -11,7 +11,9 @@ from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.applying.apply import live_artifact
 from strata_core.planning.applying.results import ModelResult, Outcome, Status
 from strata_core.planning.live.preview import hidden_columns
+from strata_core.planning.partitions.pieces import pieces_of
 from strata_core.planning.plan import Plan
+from strata_core.planning.provenance import sound_artifact
 from strata_core.planning.workspace import Workspace
 from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
@@ -119,8 +121,8 @@ class Telling:
         result, key = self._results[name], self.selection.pins.get(name)
         try:
             artifact = result.artifact or live_artifact(self.workspace.store, name, None, self._version)
-            if result.planned.periods is not None and not self.context.has_partition_key:
-                yield from self._range(result, artifact)
+            if (keys := self._partitions(result, artifact)) is not None:
+                yield from self._range(result, artifact, keys)
                 return
             check = events.passed(key, result.status, artifact, self._version) if key else None
             yield events.materialization(
@@ -137,26 +139,42 @@ class Telling:
         except StrataError as error:
             yield from self._unfound(name, error.diagnostics)
 
-    def _range(self, result: ModelResult, artifact: Artifact) -> Iterator[Told]:
-        """Each partition of a range that is live, with its own version, then the pin's verdict on all of them. An op
+    def _partitions(self, result: ModelResult, artifact: Artifact) -> Sequence[str] | None:
+        """The partitions that are told each by itself: of a range those that are sound, of a table that was promoted
+        those of the run and those that are other than before. None where one event tells all."""
+        if result.planned.periods is not None:
+            if self.context.has_partition_key:
+                return None
+            refused = {key for key, made in result.pieces.items() if not made.status.sound}
+            return [p.key for p in result.planned.periods if p.key not in refused]
+        pieces = pieces_of(artifact)
+        spec = self.context.assets_def.specs_by_key[self.selection.models[result.name]]
+        if pieces is None or spec.partitions_def is None:
+            return None
+        live = result.planned.live
+        before = None if live is None else sound_artifact(self.workspace.store, result.name, live.address)
+        known = None if before is None else pieces_of(before)
+        then = {} if known is None else {key: piece.digest for key, piece in known.by_key.items()}
+        own = {*self.context.partition_keys} if self.context.has_partition_key_range else {self.context.partition_key}
+        return [key for key, piece in pieces.by_key.items() if key in own or then.get(key) != piece.digest]
+
+    def _range(self, result: ModelResult, artifact: Artifact, keys: Sequence[str]) -> Iterator[Told]:
+        """Each partition of `keys` that is live, with its own version, then the pin's verdict on all of them. An op
         that waits for the model has its output first, for which Dagster knows one version alone."""
         key, pin = self.selection.models[result.name], self.selection.pins.get(result.name)
         told = (self.workspace, key, result, artifact, self._version, self.selection.sources, self._hidden[result.name])
         whole = events.materialization(*told, None)
         if result.status.sound and waited_for(self.context, key):
             yield whole
-        for planned in result.planned.periods or ():
-            made = result.pieces.get(planned.key)
-            if made is not None and not made.status.sound:
-                continue
-            piece = events.piece_of(artifact, planned.key)
+        for partition in keys:
+            piece = events.piece_of(artifact, partition)
             if piece is not None:
                 yield AssetMaterialization(
                     key,
-                    partition=planned.key,
-                    metadata={**(whole.metadata or {}), **events.partition_metadata(result, planned.key, piece)},
+                    partition=partition,
+                    metadata={**(whole.metadata or {}), **events.partition_metadata(result, partition, piece)},
                     tags={
-                        **dict(provenance_tags(self.context, key, planned.key)),
+                        **dict(provenance_tags(self.context, key, partition)),
                         **events.source_tags(self.workspace, result, self.selection.sources),
                         events.DATA_VERSION_TAG: piece.digest,
                         "dagster/data_version_is_user_provided": "true",

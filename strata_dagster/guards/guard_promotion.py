@@ -1,7 +1,8 @@
 """A guarded op in a run that promotes: its assets are not made, what another environment has of them goes live.
 
 The rows are asked again of the contract and its tests, as they are to be live here; where one of them breaks it, or the
-promotion is refused (`strata promote`), nothing of the op goes live.
+promotion is refused (`strata promote`), nothing of the op goes live. Of assets with partitions whole tables go live,
+whichever partition the run is of.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dagster import AssetKey, MaterializeResult
 
 from strata_core.contract_engine.approvals import approvals
 from strata_core.contract_engine.pin.guard import Guard, Promise, Promotion, Verdict, judge, promised_tables
-from strata_core.diagnostics import Diagnostic, StrataError
+from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import ParquetTable
 from strata_core.frozen import dataclass, replace
 from strata_core.planning.applying.results import Outcome
@@ -54,7 +55,6 @@ def looked_at(op: GuardedOp, guard: Guard, source: str, promises: Mapping[AssetK
     """What the environment `source` has of the assets that are held to `promises`. What is wrong with it, or with its
     going live here, is in the verdicts."""
     try:
-        _require_whole(op, guard, source, promises)
         workspace, planned = _planned(guard, source, promises)
     except StrataError as error:
         live = guard.base.models
@@ -68,14 +68,6 @@ def looked_at(op: GuardedOp, guard: Guard, source: str, promises: Mapping[AssetK
         {keys[t.name]: _event(op, guard, keys[t.name], t) for t in planned.tables},
         (workspace, planned),
     )
-
-
-def _require_whole(op: GuardedOp, guard: Guard, source: str, promises: Mapping[AssetKey, Promise]) -> None:
-    for key, promise in promises.items():
-        if op.guarded[key].partitions_def is not None:
-            message = f"`{key.to_user_string()}` has partitions, and what goes live of `{source}` is the whole table"
-            fix = f"run `strata promote {source} {guard.environment} {promise.name}`"
-            raise StrataError(Diagnostic("E035", message, fix=fix))
 
 
 def _planned(guard: Guard, source: str, promises: Mapping[AssetKey, Promise]) -> tuple[Workspace, Planned]:

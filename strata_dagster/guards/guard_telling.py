@@ -20,14 +20,19 @@ from dagster import (
 from strata_core.contract_engine.pin.guard import Guard, Promise, Verdict, judge
 from strata_core.contract_engine.serving.observe import SeenTest
 from strata_core.diagnostics import Diagnostic, StrataError
+from strata_core.planning.guarded.guarded_partitions import partitions_in
 from strata_core.planning.live.health import examine
+from strata_core.planning.provenance import sound_artifact
+from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
 
 from ..checks import LAST_KNOWN_GOOD, WRITE_PIN
 from ..contracts.contract_checks import PRODUCT, TEST
 from ..contracts.contract_tests import aged, answered, blocks, result_of, unasked
+from ..events import DATA_VERSION_TAG
 from ..examination import examined
 from ..findings import findings
+from ..partitions import provenance_tags
 from . import verdicts
 from .guarded_op import GuardedOp, check_key
 
@@ -77,10 +82,45 @@ class GuardTelling:
         if key in self.conclusion.live:
             own = self._noted([verdicts.accepted(key, verdict, self.conclusion.version), *tests])
             metadata = verdicts.live_metadata(self.guard, verdict, self.conclusion.version)
+            if (changed := self._promoted(key, verdict)) is not None:
+                yield from self._of_partitions(key, changed, metadata)
+                yield from own
+                return
             said = {name: value for one in self.said.get(key, ()) for name, value in one.metadata.items()}
             yield _materialized(key, event, {**said, **(event.metadata or {}), **metadata}, verdict, own)
         else:
             yield from self._noted([self._pin_of_unpublished(key, verdict), *tests])
+
+    def _promoted(self, key: AssetKey, verdict: Verdict) -> Mapping[str, Artifact] | None:
+        """The partitions of a table that was promoted which are other than before; None where what is live is one
+        thing for Dagster."""
+        kept, store = verdict.kept, self.guard.store
+        if kept is None or kept.part is not None or self.op.guarded[key].partitions_def is None:
+            return None
+        outs = (name for name, made in self.op.original.keys_by_output_name.items() if made == key)
+        if any(self.op.context.op_def.output_dict[name].is_required for name in outs):
+            return None
+        parts = partitions_in(store, kept.artifact)
+        if parts is None:
+            return None
+        before = sound_artifact(store, verdict.promise.name, verdict.live.address) if verdict.live is not None else None
+        then = (partitions_in(store, before) if before is not None else None) or {}
+        return {k: part for k, part in parts.items() if k not in then or then[k].address != part.address}
+
+    def _of_partitions(
+        self, key: AssetKey, changed: Mapping[str, Artifact], metadata: Mapping[str, Any]
+    ) -> Iterator[AssetMaterialization]:
+        for partition, part in changed.items():
+            yield AssetMaterialization(
+                key,
+                partition=partition,
+                metadata={**metadata, "dagster/partition_row_count": part.manifest.rows},
+                tags={
+                    **dict(provenance_tags(self.op.context, key, partition)),
+                    DATA_VERSION_TAG: part.manifest.digest,
+                    "dagster/data_version_is_user_provided": "true",
+                },
+            )
 
     def _pin_of_unpublished(self, key: AssetKey, verdict: Verdict) -> AssetCheckResult:
         if not verdict.sound:

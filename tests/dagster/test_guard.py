@@ -786,16 +786,31 @@ def test_a_partition_is_judged_and_goes_live_alone(place) -> None:
     assert sorted(row["id"] for row in place.live()) == [1, 2, 3, 4]
 
 
-def test_several_partitions_at_once_and_their_promotion_are_refused_with_what_would_do(place) -> None:
+def test_several_partitions_at_once_are_refused_with_what_would_do(place) -> None:
     tags = {"dagster/asset_partition_range_start": "a", "dagster/asset_partition_range_end": "b"}
     run = place.run(parted(place, a=rows(), b=rows(id=[3, 4])), tags=tags)
     assert (run.success, run.made) == (False, {})
     assert "the run makes 2 partitions of `orders` at once" in run.checks["write_pin"].description
     assert "BackfillPolicy.multi_run(1)" in run.failure
-    assert place.run(parted(place, a=rows()), partition_key="a", environment="dev").success
-    run = place.run(parted(place, a=rows()), partition_key="a", tags=PROMOTED)
-    assert (run.success, run.made) == (False, {})
-    assert "strata promote dev prod orders" in run.failure
+
+
+@pytest.mark.parametrize("key", [None, "b"])
+def test_a_promotion_tells_of_each_partition_that_is_other_than_before(place, key) -> None:
+    one, two = rows(), rows(id=[3, 4])
+    assert place.run(parted(place, a=one), partition_key="a").success
+    for name, frame in (("a", one), ("b", two)):
+        assert place.run(parted(place, **{name: frame}), partition_key=name, environment="dev").success
+    run = place.run(parted(place), partition_key=key, tags=PROMOTED)
+    assert run.success, run.failure
+    made = run.made["orders"]
+    assert (made.partition, made.metadata["dagster/partition_row_count"].value) == ("b", 2)
+    assert made.metadata["dagster/row_count"].value == 4
+    assert {name: passed for name, (passed, _) in run.verdicts.items()}["orders.write_pin"]
+    assert sorted(row["id"] for row in place.live()) == [1, 2, 3, 4]
+    versions = place.instance.get_materialized_partitions(dg.AssetKey("orders"))
+    assert versions == {"a", "b"}
+    again = place.run(parted(place), partition_key=key, tags=PROMOTED)
+    assert (again.success, again.made) == (True, {})
 
 
 def test_partitions_lie_in_files_of_their_own_or_in_one_table_that_is_judged_whole(place) -> None:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from strata_core.cli.verbs import strata
 from strata_core.store import Store
-from strata_dagster import DagsterStrataTranslator, StrataProject, strata_stale_sensor
+from strata_dagster import DagsterStrataTranslator, StrataProject, strata_promotion_job, strata_stale_sensor
 
 from .sales import DAYS, DEFINITIONS, MODELS, ROWS, Sales, made, verdicts
 
@@ -422,3 +422,27 @@ def test_a_cursor_that_is_none_of_the_sensor_is_as_none(sales, cursor) -> None:
     ticks.cursor = cursor
     assert ticks.tick() == [(["daily", "by_day"], "2024-01-01...2024-01-04")]
     assert ticks.tick() == [(["total"], None)]
+
+
+def test_a_promotion_tells_each_partition_that_is_other_than_before(sales) -> None:
+    job = strata_promotion_job(sales.assets(), source="dev")
+    tables = ["apply", "--project", str(sales.root), "--env", "dev"]
+    assert CliRunner().invoke(strata, tables, standalone_mode=False).return_value == 0
+    assert sales.run("daily", "by_day", key="2024-01-01").success
+
+    def promoted():
+        defs = dg.Definitions(assets=sales.assets(), resources={"strata": sales.resource}, jobs=[job])
+        done = defs.resolve_job_def("promote").execute_in_process(
+            instance=sales.instance, raise_on_error=False, partition_key="2024-01-01"
+        )
+        events = done.get_asset_materialization_events()
+        return done.success, sorted((e.asset_key.to_user_string(), e.partition or "") for e in events)
+
+    assert promoted() == (
+        True,
+        [*((name, day) for name in ("by_day", "daily") for day in DAYS[:3]), ("total", "")],
+    )
+    assert sales.rows("total") == [{"total": 13}]
+    assert sales.stale("by_day") == {DAYS[3]: "MISSING"}
+    assert sales.latest("daily")["2024-01-02"].metadata["reason"].value == "promoted: dev"
+    assert promoted() == (True, [("by_day", DAYS[0]), ("daily", DAYS[0]), ("total", "")])

@@ -73,10 +73,19 @@ def partitions_of(store: Store, name: str, version: EnvironmentVersion) -> dict[
     pointer = version.models.get(name)
     if pointer is None:
         return {}
-    note = store.artifact(name, pointer).manifest.provenance.get(NOTE)
-    if not isinstance(note, Mapping):
+    found = partitions_in(store, store.artifact(name, pointer))
+    if found is None:
         message = f"`{name}` is live as a whole, and not in partitions"
         raise StrataError(Diagnostic("E037", message, fix=ANEW))
+    return found
+
+
+def partitions_in(store: Store, table: Artifact) -> dict[str, Artifact] | None:
+    """The partitions that `table` is composed of, by key; None where it is in one. Raises `StrataError` E094 where rows
+    are gone."""
+    name, note = table.manifest.table, table.manifest.provenance.get(NOTE)
+    if not isinstance(note, Mapping):
+        return None
     found: dict[str, Artifact] = {}
     for key, told in note.items():
         match told:
