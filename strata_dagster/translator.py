@@ -18,6 +18,7 @@ from dagster import (
     TimeWindowPartitionMapping,
 )
 
+from strata_core.planning.choosing import tags_of
 from strata_core.planning.kept.outline import ModelOutline, SourceOutline
 
 from .partitions import time_windows
@@ -96,10 +97,8 @@ class DagsterStrataTranslator:
 
     def get_tags(self, project: StrataProject, model: ModelOutline) -> Mapping[str, str]:
         """The model's label, its contract, and the classifications of its columns."""
-        classes = {c.classification for c in model.columns if c.classification}
-        tags = {"strata/label": model.attributes.get("label"), "strata/contract": model.contract}
-        tags |= {f"classification/{name}": "" for name in classes if _TAG.fullmatch(name)}
-        return {key: value for key, value in tags.items() if value == "" or (value and _TAG.fullmatch(value))}
+        tags = tags_of(model).items()
+        return {k: v for k, v in tags if _TAG.fullmatch(k.rpartition("/")[2]) and (not v or _TAG.fullmatch(v))}
 
     def get_kinds(self, project: StrataProject, model: ModelOutline) -> set[str]:
         """`strata` and the engine."""

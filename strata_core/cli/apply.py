@@ -15,7 +15,15 @@ from ..diagnostics.listing import listed
 from ..diagnostics.wording import plural
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, FAILED, FINDINGS, VIOLATED
-from .options import environment_option, force_option, format_option, full_refresh_option, on_project, partition_option
+from .options import (
+    environment_option,
+    force_option,
+    format_option,
+    full_refresh_option,
+    models_argument,
+    on_project,
+    partition_option,
+)
 from .progress import Progress
 from .report import rendered, tell
 
@@ -29,7 +37,7 @@ MOST_PARTITIONS = 6
 
 
 @click.command("apply")
-@click.argument("models", nargs=-1)
+@models_argument
 @on_project
 @environment_option
 @format_option("text", "json")
@@ -57,6 +65,7 @@ def apply_command(
     from ..planning.applying.apply import apply_plan
     from ..planning.applying.blocking_tests import telling_of
     from ..planning.applying.run_events import announced
+    from ..planning.choosing import models_named
     from ..planning.workspace import open_workspace
 
     with Progress("looking at files", quiet=format_ == "json") as shown:
@@ -65,7 +74,7 @@ def apply_command(
         if swept:
             shown.say(f"removed {plural(len(swept), 'candidate')} of killed applies")
         plan = workspace.plan(
-            models or None,
+            models_named(project, models) or None,
             force=force,
             full_refresh=full_refresh,
             approvals=partial(approvals, project.root),

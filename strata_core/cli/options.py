@@ -42,6 +42,11 @@ def on_project(verb: Callable[..., int]) -> Callable[..., int]:
     return run
 
 
+def models_argument(command: Verb) -> Verb:
+    """`MODELS`: names or selections (`planning.choosing.models_named`)."""
+    return click.argument("models", nargs=-1)(command)
+
+
 def environment_option(command: Verb) -> Verb:
     """`--env`, the same for every verb that reads or publishes."""
     return click.option(

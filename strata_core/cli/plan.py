@@ -14,7 +14,15 @@ from ..diagnostics.wording import plural
 from ..planning.plan import Plan
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, FINDINGS, exit_code
-from .options import environment_option, force_option, format_option, full_refresh_option, on_project, partition_option
+from .options import (
+    environment_option,
+    force_option,
+    format_option,
+    full_refresh_option,
+    models_argument,
+    on_project,
+    partition_option,
+)
 from .progress import Progress
 from .report import colored, sized, tell
 
@@ -30,7 +38,7 @@ HEADERS = ("", "model", "why", "how", "input", "last took")
 
 
 @click.command("plan")
-@click.argument("models", nargs=-1)
+@models_argument
 @on_project
 @environment_option
 @format_option("text", "json")
@@ -58,6 +66,7 @@ def plan_command(
     from ..contract_engine.approvals import approvals
     from ..contract_engine.pin.blocking import blocking_tests
     from ..planning.applying.blocking_tests import telling_of
+    from ..planning.choosing import models_named
     from ..planning.forecast import forecast
     from ..planning.inputs.moved_sources import moved_sources
     from ..planning.workspace import open_workspace
@@ -65,7 +74,7 @@ def plan_command(
     with Progress("looking at files", quiet=format_ == "json"):
         workspace = open_workspace(project, environment, compile_sound(project), write=False)
         plan = workspace.plan(
-            models or None,
+            models_named(project, models) or None,
             force=force,
             full_refresh=full_refresh,
             approvals=partial(approvals, project.root),

@@ -12,7 +12,7 @@ import click
 from ..diagnostics.wording import plural
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, VIOLATED
-from .options import environment_option, format_option, on_project
+from .options import environment_option, format_option, models_argument, on_project
 from .report import rendered
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("test")
-@click.argument("models", nargs=-1)
+@models_argument
 @click.option("--unit", is_flag=True, help="Run the unit tests alone: no data, no store.")
 @click.option(
     "--engine", type=click.Choice(["reference", "duckdb"]), default="reference", help="What runs the unit tests."
@@ -37,11 +37,13 @@ def test_command(
     MODELS limits them to those of these models. A unit test, which brings its own rows, needs no data at all. The
     exit code is 3 where a test fails or an expectation is broken.
     """
+    from ..planning.choosing import models_named
     from ..planning.unit_tests import run_unit_tests
     from ..planning.workspace import named_engine
 
     started = time.perf_counter()
     compiled = compile_sound(project)
+    models = models_named(project, models)
     units = run_unit_tests(compiled, named_engine(project, engine), models)
     failed = sum(bool(u.violations) for u in units)
     if format_ == "text":

@@ -84,6 +84,42 @@ def test_plan_and_apply_of_one_model(cli):
     assert cli("plan", "paid", "--force").out.splitlines()[1].startswith("1  paid   forced  compute  59 B")
 
 
+@pytest.mark.parametrize(
+    ("selected", "planned"),
+    [
+        (["paid+"], ["paid", "totals"]),
+        (["source:sales+1"], ["paid"]),
+        (["t*"], ["paid", "totals"]),  # with the stale models that it reads
+        (["tag:strata/contract=Paid"], ["paid"]),
+        (["path:models/paid.strata,paid+"], ["paid"]),
+        (["paid totals"], ["paid", "totals"]),
+    ],
+)
+def test_a_selection_names_models_for_plan_apply_and_test(cli, selected, planned):
+    found = cli("plan", *selected, "--format", "json").document["models"]
+    assert [model["name"] for model in found] == planned
+    applied = cli("apply", *selected, "--format", "json").document
+    assert applied["published"] == planned
+    assert cli("test", *selected).code == 0
+
+
+@pytest.mark.parametrize(
+    ("selected", "message"),
+    [
+        ("payd+", "there is no model `payd`"),
+        ("source:sales", "`source:sales` names no model"),  # which is not to mean all of them
+        ("paid,totals", "`paid,totals` names no model"),
+        ("tags:x", "`tags:` is no method of selection"),
+        ("paid,", "`` is no selection"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["plan", "apply", "test"])
+def test_a_selection_of_nothing_is_refused(cli, verb, selected, message):
+    ran = cli(verb, selected)
+    assert (ran.code, f"error[E027]: {message}" in ran.err) == (2, True)
+    assert not (cli.root / ".strata" / "store" / "environments").exists()
+
+
 def test_a_plan_that_would_break_what_is_protected(cli):
     cli.edit("models/totals.strata", "total: money(EUR) nonnull", "total: money(EUR) nonnull protected")
     cli("apply")
