@@ -10,7 +10,9 @@ from typing import Any
 import dagster as dg
 import pytest
 from dagster._core.definitions.data_version import CachingStaleStatusResolver
+from dagster._core.definitions.definitions_load_context import DefinitionsLoadContext, DefinitionsLoadType
 from dagster._core.loader import LoadingContextForTest
+from dagster.components.testing import create_defs_folder_sandbox
 
 from strata_dagster import (
     DagsterStrataTranslator,
@@ -254,6 +256,17 @@ class Shop:
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STRATA_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A `dg` project that loads definitions as `dg dev` does, whatever this process ran before."""
+    monkeypatch.setenv("DAGSTER_IS_DEV_CLI", "1")
+    monkeypatch.setattr(
+        DefinitionsLoadContext, "_instance", DefinitionsLoadContext(load_type=DefinitionsLoadType.INITIALIZATION)
+    )
+    with create_defs_folder_sandbox() as made:
+        yield made
 
 
 @pytest.fixture

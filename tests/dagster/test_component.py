@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import dagster as dg
 import pytest
 import yaml
 from dagster.components.core.component_tree import ComponentTreeException
-from dagster.components.testing import create_defs_folder_sandbox
 from pydantic import ValidationError
 
 from strata_dagster import StrataProjectComponent, StrataResource, strata_contract_assets, strata_stale_sensor
@@ -19,13 +16,6 @@ DAYS = """
 source sold(csv: "data/sold.csv") { columns: { day: date nonnull primary_key, n: int64 nonnull } }
 model days { from sold partition_by: [day] partition_start: "2024-01-01" }
 """
-
-
-@pytest.fixture
-def sandbox(monkeypatch) -> Iterator[object]:
-    monkeypatch.setenv("DAGSTER_IS_DEV_CLI", "1")
-    with create_defs_folder_sandbox() as made:
-        yield made
 
 
 def loaded(sandbox, project, **attributes) -> dg.Definitions:

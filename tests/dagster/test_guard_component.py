@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import polars as pl
 import pytest
 from dagster.components.core.component_tree import ComponentTreeException
 from dagster.components.core.package_entry import get_package_objects_in_module
-from dagster.components.testing import create_defs_folder_sandbox
 
 import strata_dagster
 from strata_core.store import Store
@@ -48,13 +46,6 @@ def root(tmp_path: Path) -> Path:
     (place / "data").mkdir()
     pl.DataFrame({"id": [1]}).write_parquet(place / "data/outside.parquet")
     return place
-
-
-@pytest.fixture
-def sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.setenv("DAGSTER_IS_DEV_CLI", "1")
-    with create_defs_folder_sandbox() as made:
-        yield made
 
 
 def loaded(sandbox: Any, root: Path, **attributes: Any) -> dg.Definitions:
