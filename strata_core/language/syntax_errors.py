@@ -317,7 +317,7 @@ def _fix(
         return f"did you mean `{word}`?", word
     if "," in expected and _is_operand(token, tables) and at and _is_operand(tokens[at - 1], tables):
         return "separate two entries by a comma", None
-    if "IDENT" in expected and token.text in tables.keywords and after in (":", "=", ",", ".", "}", ")", "]"):
+    if "IDENT" in expected and token.text in tables.keywords and after in (":", "=", ",", ".", "}", ")", "]", "("):
         return f"`{token.text}` is a reserved word; as a name it is written in backquotes", f"`{token.text}`"
     return None, None
 

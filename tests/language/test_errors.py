@@ -71,6 +71,7 @@ def test_error_in_a_model(errors, body, error):
         ("test m { select a }", "1:10 E001 expected `expect`, `given` or `}`, found `select` | write what is to hold: `expect row_count > 0`"),
         ("fn f(n: Int) -> List<Model> { n for n in [1] }", "1:33 E001 expected `}` or an operator, found `for` | a list stands in brackets: `[value for x in list]`"),
         ("domain d = decimal(10 2)", "1:23 E001 expected `)` or `,`, found `2` | separate two entries by a comma"),
+        ("fn by(n: Int) -> List<Model> { [] }\nby(1)", "2:1 E001 expected a declaration (`source`, `contract`, `model`, …), found `by` | `by` is a reserved word; as a name it is written in backquotes"),
         ("modle m { from t }", "1:1 E001 expected a declaration (`source`, `contract`, `model`, …), found `modle` | did you mean `model`?"),
         ("hello", "1:1 E001 expected a declaration (`source`, `contract`, `model`, …), found `hello` | None"),
         ("model m -> C { }", "1:12 E001 expected `contract`, found `C` | write `-> contract` and the contract's name"),
