@@ -188,25 +188,32 @@ def _type(promise: Promise, output: _Output) -> Verdict:
     if widens(found, promised):
         return Proof(promise.fact, True, Ground(_widened, (found, promised)))
     message = f"`{name}` is {found}, but contract `{output.contract.name}` promises {promised}"
-    return output.finding("E011", name, message, f"is {found}", *_cast_fix(spelled(name), found, promised))
+    fix = _cast_fix(spelled(name), _operand(column), found, promised)
+    return output.finding("E011", name, message, f"is {found}", *fix)
 
 
-def _cast_fix(name: str, found: ValueType, promised: ValueType) -> tuple[str, ...]:
-    """How to make `promised` of `found`, and what to know about it."""
-    rounded = f'`{name} = cast(round({name}, 2, half_even), "{promised}")`'
+def _operand(column: Column) -> str:
+    """What a cast of `column` stands around: its name, or what it is computed of, which is not at hand here."""
+    passed = all(o.column == column.name and o.transform is Transform.PASSTHROUGH for o in column.origins)
+    return spelled(column.name) if passed and not any(o.joined for o in column.origins) else "…"
+
+
+def _cast_fix(name: str, operand: str, found: ValueType, promised: ValueType) -> tuple[str, ...]:
+    """How to make `promised` of `operand`, which is `found`, and what to know about it."""
+    rounded = f'`{name} = cast(round({operand}, 2, half_even), "{promised}")`'
     match found, promised:
         case Money(), Money():
-            fix = f"`{name} = convert({name}, rate, {promised.currency})`, with the rate's own column"
+            fix = f"`{name} = convert({operand}, rate, {promised.currency})`, with the rate's own column"
             return fix, "one currency becomes another only by a rate"
         case Float64(), Money():
             return rounded, "money has two digits after the point, so the rounding is said"
         case Decimal(), Money() if found.scale > 2:
             return rounded, "money has two digits after the point, so the rounding is said"
         case Money(), Decimal() if promised.whole_digits >= 36 and promised.scale >= 2:
-            return f'`{name} = cast({name}, "{promised}")`', "the cast gives up the currency, which has to be said"
+            return f'`{name} = cast({operand}, "{promised}")`', "the cast gives up the currency, which has to be said"
         case _ if castable(found, promised):
             note = "narrowing is never implicit: the cast stops the run at a value that does not fit"
-            return f'`{name} = cast({name}, "{promised}")`', note
+            return f'`{name} = cast({operand}, "{promised}")`', note
         case _:
             return (f"compute {promised} some other way, or promise {found}: no cast leads from one to the other",)
 

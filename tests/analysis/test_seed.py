@@ -29,6 +29,8 @@ def test_seed0_s1_narrowing_takes_a_cast() -> None:
     promise = "order_id: int64 primary_key, weight: decimal(10,2)"
     (found,) = findings("from orders select { order_id, weight }", promise)
     assert (found.code, found.fix) == ("E011", '`weight = cast(weight, "decimal(10,2)")`')
+    (computed,) = findings("from orders select { order_id, weight = weight * 2.0 }", promise)
+    assert (computed.code, computed.fix) == ("E011", '`weight = cast(…, "decimal(10,2)")`')
     cast = 'from orders select { order_id, weight = cast(weight, "decimal(10,2)") }'
     assert outputs(cast, contract=promise) == {"order_id": "int64 nonnull", "weight": "decimal(10,2)"}
 
