@@ -122,12 +122,10 @@ def model_of_vintages_beside_sql() -> Case:
     left_rows, right_rows = decisions(), figures().drop_columns(["h"])
     left = scan("d", columns(id=INT64, series=INT64, at=TIMESTAMP, known=TIMESTAMP), [frozenset({"id"})])
     names = columns(series=INT64, starts=TIMESTAMP, out=TIMESTAMP, value=FLOAT64)
-    right = scan("f", names, [frozenset({"series", "starts", "out"})])
-    renamed = scan(
+    right = scan(
         "f", [Column(f"f_{c.name}", c.inferred) for c in names], [frozenset({"f_series", "f_starts", "f_out"})]
     )
     right_rows = right_rows.rename_columns([f"f_{name}" for name in right_rows.column_names])
-    right = renamed
     node = asof_join(
         JoinKind.LEFT,
         left,

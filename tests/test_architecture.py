@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -49,6 +50,21 @@ def test_every_link_between_pages_leads_to_a_heading_or_a_file() -> None:
 
 def _anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def test_the_codes_that_a_module_lists_are_all_that_it_gives() -> None:
+    code, span = re.compile(r"[EW]\d{3}"), re.compile(r"([EW])(\d{3}) to [EW](\d{3})")
+    for path in (ROOT / "strata_core").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        _, lists, listed = (ast.get_docstring(tree) or "").partition("Codes:")
+        if not lists:
+            continue
+        named = {*code.findall(listed)}
+        for letter, first, last in span.findall(listed):
+            named |= {f"{letter}{number:03}" for number in range(int(first), int(last) + 1)}
+        strings = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        given = {text for text in strings if code.fullmatch(text)}
+        assert given <= named, f"{path.relative_to(ROOT)} does not list {sorted(given - named)}"
 
 
 def test_every_package_is_on_the_map() -> None:

@@ -2,7 +2,7 @@
 
 `expression` answers `None` where an error was reported, here or upstream: nothing more is said of it. The rules
 of operators and functions are rows of the catalog; a `SignatureError` is put at the operand it speaks of.
-Codes: those of the catalog, E020 to E022 (names), E025, E060, E061, E063, E072, W012, W013.
+Codes: those of the catalog, E020 to E022 (names), E025, E043, E053, E055, E060, E061, E063, E065, E072, W012, W013.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """One model: its statements, its contract (phase A) and what is left of it for the run.
 
-Codes: E021 and E055 to E064 of the parts, E010 to E015 of the contract, E024, E070, E071, W006; lints (`lints.py`).
+Codes: E021, E051 and E055 to E064 of the parts, E010 to E015 of the contract, E024, E070, E071, W006; lints
+(`lints.py`).
 """
 
 from __future__ import annotations

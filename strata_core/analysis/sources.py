@@ -1,6 +1,6 @@
 """Declared sources: where they are, what they hold, and which of their rows are read.
 
-Codes: E070 (no columns, or a resource that cannot be), E023, E072, and those of the `filter` expression.
+Codes: E070 (no columns, or a resource that cannot be), E021 and E051 (clocks), E023, E072, and those of the `filter`.
 """
 
 from __future__ import annotations

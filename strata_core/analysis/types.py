@@ -1,7 +1,7 @@
 """Types as written become value types; domains are looked through (Seed 0 §1).
 
 `UNKNOWN` stands for a type whose error was reported, here and in contracts; whoever meets it stays quiet.
-Codes: E072 (no type), E070 (a domain that is defined through itself), E023.
+Codes: E072 (no type), E070 (a domain that is defined through itself), E023, E060 (a `cast` to no string).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Windows: `f(…) over (partition_by: […], sort: […])` inside outputs becomes a column of a `Window` node.
 
-A window may stand anywhere in an output's expression, but not in another window. Codes: E060 (arguments), E063
-(not a window function, or nested), E064 (an order is needed).
+A window may stand anywhere in an output's expression, but not in another window. Codes: E051 (values
+without an order), E060 (arguments), E063 (not a window function, or nested), E064 (an order is needed).
 """
 
 from __future__ import annotations

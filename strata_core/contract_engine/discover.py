@@ -3,7 +3,7 @@
 Canonical contracts lie below `[project] contracts`, fragments in the folders of `[contract_engine] scan`, generated
 metadata where `[contract_engine] generated` and `[dbt] manifest` say, with dbt's results beside its manifest. A file is
 in the inventory once, with the digest of its content, by which later steps know that it did not change.
-Codes: E073, E100, E109, W112, W113.
+Codes: E073, E100, E108, E109, E115, W112, W113.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def project_of(root: Path, config: ProjectConfig, files: Files) -> Project:
 
 
 def compile_(project: Project) -> CompiledProject:
-    """The compiled project. Unchanged text is neither parsed nor checked again (`planning.cache`)."""
+    """The compiled project. Unchanged text is neither parsed nor checked again (`planning/kept/cache.py`)."""
     if (kept := kept_compilation(project)) is not None:
         return kept
     from ..analysis.project import compile_project  # its passes load only where something is to be compiled

@@ -42,7 +42,7 @@ class GuardedPromotion:
     planned: tuple[Workspace, Planned] | None
 
     def carry_out(self, sound: Collection[Verdict], *, message: str, tags: Mapping[str, str]) -> Promotion:
-        """Make it live in one version, where all of it is `sound`. Raises `StrataError` as `planning.promotion`."""
+        """Make it live in one version, where all of it is `sound`. Raises what `promote` raises."""
         if self.planned is None or len(sound) < len(self.judged):
             return Promotion(self.guard.base, frozenset())
         workspace, planned = self.planned

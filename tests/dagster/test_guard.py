@@ -574,7 +574,7 @@ def test_what_cannot_be_guarded_is_told_when_the_code_location_loads(place) -> N
         return made()
 
     refused(other, "no contract covers an asset of `other`; contracts cover shop.orders/orders")
-    refused(other, r"E036.*did you mean `shop.orders/orders`|shop.orders/orders", contracts="shop.orders/order")
+    refused(other, r"E036(.|\n)*did you mean `shop.orders/orders`", contracts="shop.orders/order")
     refused(other, "there is no contract `Paid`", contracts="Paid")
     refused(orders, "there is no asset `nope`", contracts={"nope": "shop.orders/orders"})
     refused(graphed, "made by a graph", contracts="shop.orders/orders")

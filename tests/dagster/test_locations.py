@@ -109,7 +109,7 @@ def test_a_location_that_takes_the_name_of_another_ones_table_is_refused(shop) -
     assert len(shop.live("paid")) == 3
 
 
-def test_old_and_new_deployments_of_one_project_at_once_each_publish_what_they_mean(shop, tmp_path) -> None:
+def test_old_and_new_deployments_of_one_project_in_turn_each_publish_what_they_mean(shop) -> None:
     """While one is rolled out both run: whichever ran last is live, whole, and the other finds that it is stale."""
     assert shop.run(assets=shop.assets()[:1]).success
     old = {row["country"]: row["total"] for row in shop.live("by_country")}

@@ -60,7 +60,7 @@ def chain(shop) -> Any:
     return shop
 
 
-def test_what_is_made_upstream_makes_no_other_candidate_of_what_is_on_its_way(chain, bad_orders) -> None:
+def test_what_is_made_upstream_makes_no_other_candidate_of_what_is_on_its_way(chain) -> None:
     chain.write("strata.toml", (chain.root / "strata.toml").read_text() + EACH)
     ticks = Ticks(chain)
     assert ticks.asked() == [["paid", "known", "by_country"]]

@@ -382,7 +382,6 @@ CASTS: dict[ValueType, tuple[ValueType, ...]] = {
     TIMESTAMP: (DATE, STRING),
     EUR: (DECIMAL, FLOAT64),
 }
-FROM_TEXT = (INT64, FLOAT64, DECIMAL, BOOL, DATE, TIMESTAMP)
 
 
 @st.composite

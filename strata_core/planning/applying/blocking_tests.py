@@ -1,7 +1,7 @@
 """Blocking tests of product contracts as part of the write pin: asked of candidates before these go live (Seed 0 §5 C;
 Seed 2, "Evaluate Tests").
 
-What the tests are, and how one is asked, is the contract engine's (`contract_engine.pin_tests`). Here stands when an
+What the tests are, and how one is asked, is the contract engine's (`contract_engine/pin/`). Here stands when an
 apply asks them: a test as soon as every table that it reads is what it would be once this publication is live. Tables
 that are published together stand in for one another; what is not published stays what is live.
 """

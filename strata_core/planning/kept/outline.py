@@ -1,7 +1,7 @@
 """The outline of a project: what is known of its sources and models without running anything, small and kept.
 
 An orchestrator loads it at every start, so it holds plain values only: no relations, no syntax trees. It is
-kept by the content of the project's files (`planning.cache`); of an unchanged project neither the compiler nor
+kept by the content of the project's files (`cache.py`); of an unchanged project neither the compiler nor
 its types are loaded.
 """
 

@@ -92,7 +92,6 @@ TYPES = {
     "s": pa.timestamp("us"),
     "extra": pa.int64(),
 }
-MICRO = 1_000
 NULL = {
     "f": st.none() | TIMES,
     "t": st.none() | TIMES,
