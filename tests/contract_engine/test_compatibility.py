@@ -25,6 +25,8 @@ from strata_core.contract_engine.serving.promotions import Promotion
 from strata_core.contract_engine.shapes import valid
 from strata_core.planning.config import ClassificationConfig
 
+from .projects import TODAY
+
 LEVELS = Levels(ClassificationConfig())
 
 
@@ -121,9 +123,10 @@ def test_touching_a_protected_column_breaks() -> None:
 
 
 def judged(before: Mapping[str, Any], after: Mapping[str, Any], **promotion: Any) -> Compatibility:
-    promoted = Promotion("shop.orders", before["version"], "", dict(before), number=1, **promotion)
+    verdict = promotion.pop("verdict", "")
+    promoted = Promotion("shop.orders", before["version"], verdict, dict(before), number=1, **promotion)
     old = candidate(before)
-    return classify(candidate(after), promoted, changes(before, after), old.contract)
+    return classify(candidate(after), promoted, changes(before, after), old.contract, TODAY)
 
 
 def at(contract: Mapping[str, Any], version: str, **fields: Any) -> dict[str, Any]:
@@ -181,6 +184,31 @@ def test_seed2_each_thing_that_a_breaking_change_needs_is_asked_for(missing: str
     (found,) = judged(BASE, at(NARROWER, "2.0.0", compatibility=told)).diagnostics
     assert (found.code, found.blocks) == ("E131", True)
     assert missing in (found.fix or "")
+
+
+def test_seed2_what_was_told_of_the_break_before_tells_nothing_of_this_one() -> None:
+    (change,) = changes(BASE, NARROWER)
+    told = approved("owner", change.short)
+    before = {**copy.deepcopy(dict(BASE)), "compatibility": told}
+    after = at(NARROWER, "2.0.0", compatibility=told)
+    found = judged(before, after, verdict="major-breaking").diagnostics
+    assert [(d.code, d.message.partition(", and ")[2]) for d in found] == [
+        ("E131", "`consumer_impact` is still that of what broke with 1.0.0"),
+        ("E131", "`migration_notes` is still that of what broke with 1.0.0"),
+        ("E131", "`deprecation` is still that of what broke with 1.0.0"),
+    ]
+    # What was announced with a version that broke nothing was told in time.
+    assert codes(judged(before, after, verdict="minor-compatible")) == []
+
+
+def test_seed2_a_window_that_is_over_when_it_is_announced_is_none() -> None:
+    (change,) = changes(BASE, NARROWER)
+    told = {**approved("owner", change.short), "deprecation": {"announced": "2026-08-01", "sunset": "2026-11-30"}}
+    (found,) = judged(BASE, at(NARROWER, "2.0.0", compatibility=told)).diagnostics
+    assert (found.code, found.field_path) == ("E131", "compatibility.deprecation.sunset")
+    assert found.fix == "leave consumers some time: `deprecation: {announced: 2026-11-30, sunset: 2027-02-28}`"
+    announced = {**copy.deepcopy(dict(BASE)), "compatibility": {"deprecation": told["deprecation"]}}
+    assert codes(judged(announced, at(NARROWER, "2.0.0", compatibility=told))) == []
 
 
 def test_an_approval_holds_in_every_commit_that_leaves_the_change_as_it_is() -> None:

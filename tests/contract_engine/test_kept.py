@@ -161,4 +161,4 @@ def test_a_product_that_says_what_was_promoted_is_as_if_it_had_been_compared(tmp
     promotion = Promotion("shop.orders", version, "first-version", candidate.data, tombstones={"orders.old": "int64"})
     before = validate.promoted_candidate(promotion, "record")
     changes = compare(before, candidate, Levels(ClassificationConfig()))
-    assert unchanged(promotion) == classify(candidate, promotion, changes, before.contract)
+    assert unchanged(promotion) == classify(candidate, promotion, changes, before.contract, TODAY)

@@ -34,7 +34,7 @@ def _commit(checked: Checked, products: Sequence[str]) -> str:
     root = checked.setting.root
     commit = checked_out(root)
     if commit is None:
-        fix = "commit the contracts, or name the commit with `--commit`"
+        fix = "commit the contracts, or name the commit with `contract-engine publish --commit`"
         raise StrataError(
             Diagnostic("E160", "nobody can tell later where this comes from: there is no commit", fix=fix)
         )
@@ -42,5 +42,6 @@ def _commit(checked: Checked, products: Sequence[str]) -> str:
     files = {path for c in chosen for path in c.inputs if (root / path).is_file()}
     if dirty := changed(root, sorted(files)):
         message = f"what is promoted is not what is committed: {listed(dirty, 5)}"
-        raise StrataError(Diagnostic("E160", message, fix="commit it first, or name its commit with `--commit`"))
+        fix = "commit it first, or name its commit with `contract-engine publish --commit`"
+        raise StrataError(Diagnostic("E160", message, fix=fix))
     return commit

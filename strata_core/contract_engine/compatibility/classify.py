@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, timedelta
 
 from ...contract.changes import Demand, Impact
 from ...diagnostics import Diagnostic, Related, Severity
@@ -16,6 +17,7 @@ from ..approvals import approved, who_approves
 from ..authored import AuthoredContract
 from ..authored import Compatibility as Told
 from ..collation.candidate import Candidate
+from ..documents import Path
 from ..serving.promotions import Promotion
 from .changes import ProductChange, changes_of
 from .verdict import Compatibility, Verdict
@@ -40,9 +42,9 @@ def version_key(version: str) -> tuple[int, int, int, int, tuple[tuple[int, int,
 
 
 def classify(
-    after: Candidate, promotion: Promotion, changes: tuple[ProductChange, ...], before: AuthoredContract
+    after: Candidate, promotion: Promotion, changes: tuple[ProductChange, ...], before: AuthoredContract, today: date
 ) -> Compatibility:
-    """The verdict on `changes` since `promotion`, whose contract is `before`."""
+    """The verdict of `today` on `changes` since `promotion`, whose contract is `before`."""
     contract = after.contract
     draft = contract.version.startswith("0.")
     found: list[Diagnostic] = []
@@ -54,7 +56,7 @@ def classify(
         )
     verdict = verdict_of(changes)
     found += _version(after, promotion, changes, verdict)
-    found += _breaking(after, before, changes)
+    found += _breaking(after, promotion, before, changes, today)
     found += _returning(after, promotion)
     return Compatibility(verdict, promotion.version, changes, tombstones, tuple(found))
 
@@ -128,7 +130,13 @@ def next_version(promoted: str, verdict: Verdict) -> str:
             return f"{major}.{minor}.{patch + 1}"
 
 
-def _breaking(after: Candidate, before: AuthoredContract, changes: tuple[ProductChange, ...]) -> Iterator[Diagnostic]:
+def _breaking(
+    after: Candidate,
+    promotion: Promotion,
+    before: AuthoredContract,
+    changes: tuple[ProductChange, ...],
+    today: date,
+) -> Iterator[Diagnostic]:
     """E131 for each thing that a breaking change needs and has not; E132 for what the owner has to look at."""
     told = after.contract.compatibility or Told()
     approvers = who_approves(after.contract, before)
@@ -139,22 +147,12 @@ def _breaking(after: Candidate, before: AuthoredContract, changes: tuple[Product
         missing = [c for c in breaking if not _covered(c, owner)]
         if missing:
             fix = f"let {_people(approvers)} approve them under `compatibility.approvals`, `kind: owner`"
-            yield _needs(after, missing, "are not approved by the owner", fix)
-        for name, what in (
-            ("consumer_impact", "nothing says what it does to consumers"),
-            ("migration_notes", "nothing says how consumers migrate"),
-            ("deprecation", "there is no deprecation window"),
-        ):
-            if getattr(told, name) is None:
-                example = "{announced: 2026-01-31, sunset: 2026-04-30}" if name == "deprecation" else "…"
-                fix = f"add `compatibility.{name}: {example}`"
-                count = plural(len(breaking), "breaking change")
-                where = ("compatibility",) if after.contract.compatibility else ("version",)
-                yield after.finding("E131", f"{count} of a live contract, and {what}", where, fix)
+            yield _needs(after, missing, ("is not approved", "are not approved"), "by the owner", fix)
+        yield from _told(after, promotion, before, len(breaking), today)
     weaker = [c for c in changes if c.rule.demand is Demand.APPROVAL and not _covered(c, governance)]
     if weaker:
         fix = f"let {_people(approvers)} approve them under `compatibility.approvals`, `kind: governance`"
-        yield _needs(after, weaker, "need a governance approval", fix)
+        yield _needs(after, weaker, ("needs", "need"), "a governance approval", fix)
     for change in changes_of(changes, Impact.REVIEW):
         if _covered(change, owner) or _covered(change, governance):
             continue
@@ -174,14 +172,41 @@ def _breaking(after: Candidate, before: AuthoredContract, changes: tuple[Product
         )
 
 
-def _needs(after: Candidate, changes: list[ProductChange], what: str, fix: str) -> Diagnostic:
+def _told(
+    after: Candidate, promotion: Promotion, before: AuthoredContract, breaking: int, today: date
+) -> Iterator[Diagnostic]:
+    """E131 for each thing that readers of a breaking change are to be told and are not: what was said of the one
+    before, and a window that was over when it was announced, tell them nothing."""
+    told, earlier = after.contract.compatibility or Told(), before.compatibility or Told()
+    broke = promotion.verdict == Verdict.MAJOR
+    count = f"{plural(breaking, 'breaking change')} of a live contract, and"
+    window = f"{{announced: {today}, sunset: {today + timedelta(days=90)}}}"
+    for name, missing, example in (
+        ("consumer_impact", "nothing says what it does to consumers", "…"),
+        ("migration_notes", "nothing says how consumers migrate", "…"),
+        ("deprecation", "there is no deprecation window", window),
+    ):
+        said = getattr(told, name)
+        where: Path = ("compatibility", name)
+        if said is None:
+            where = ("compatibility",) if after.contract.compatibility else ("version",)
+            yield after.finding("E131", f"{count} {missing}", where, f"add `compatibility.{name}: {example}`")
+        elif broke and said == getattr(earlier, name):
+            message = f"{count} `{name}` is still that of what broke with {promotion.version}"
+            yield after.finding("E131", message, where, f"write it anew: `{name}: {example}`")
+        elif name == "deprecation" and said != earlier.deprecation and said.sunset <= today.isoformat():
+            message = f"{count} the version before was readable until {said.sunset} alone, and nobody was told before"
+            yield after.finding("E131", message, (*where, "sunset"), f"leave consumers some time: `{name}: {window}`")
+
+
+def _needs(after: Candidate, changes: list[ProductChange], verb: tuple[str, str], what: str, fix: str) -> Diagnostic:
     first = changes[0]
     notes = tuple(f"{c.short}  {c.where}: {c.rule.says} ({c.rule.id}){_reach(c)}" for c in changes[:_SHOWN])
     more = (f"and {len(changes) - _SHOWN} more",) if len(changes) > _SHOWN else ()
     count = plural(len(changes), "change")
     return Diagnostic(
         "E131",
-        f"{count} of a live contract {what}",
+        f"{count} of a live contract {verb[len(changes) > 1]} {what}",
         first.after_span or after.span(("compatibility",)),
         fix=f"{fix}, `changes: [{first.short}{', …' if len(changes) > 1 else ''}]`",
         notes=(*notes, *more),

@@ -167,7 +167,7 @@ def _compatibility(candidate: Candidate, around: Surroundings, levels: Levels, c
 
     before = promoted_candidate(promotion, around.config.contract_engine.promotions)
     changes = consumers.reached(compare(before, candidate, levels), candidate)
-    return classify(candidate, promotion, changes, before.contract)
+    return classify(candidate, promotion, changes, before.contract, around.today)
 
 
 def promoted_candidate(promotion: Promotion, folder: str) -> Candidate:
