@@ -195,10 +195,13 @@ def test_seed2_what_was_told_of_the_break_before_tells_nothing_of_this_one() -> 
     assert [(d.code, d.message.partition(", and ")[2]) for d in found] == [
         ("E131", "`consumer_impact` is still that of what broke with 1.0.0"),
         ("E131", "`migration_notes` is still that of what broke with 1.0.0"),
-        ("E131", "`deprecation` is still that of what broke with 1.0.0"),
     ]
+    over = {**told, "deprecation": {"announced": "2026-08-01", "sunset": "2026-11-30"}}
+    after = at(NARROWER, "2.0.0", compatibility=over)
+    found = judged({**before, "compatibility": over}, after, verdict="major-breaking").diagnostics
+    assert found[-1].message.endswith("`deprecation` is still that of what broke with 1.0.0")
     # What was announced with a version that broke nothing was told in time.
-    assert codes(judged(before, after, verdict="minor-compatible")) == []
+    assert codes(judged(before, at(NARROWER, "2.0.0", compatibility=told), verdict="minor-compatible")) == []
 
 
 def test_seed2_a_window_that_is_over_when_it_is_announced_is_none() -> None:
@@ -232,7 +235,11 @@ def test_where_no_approver_is_named_the_owning_team_approves_and_nobody_else() -
     (change,) = changes(before, after)
     for by, found in (("me", ["E131"]), ("orders", [])):
         told = approved("owner", change.short, by=by)
-        assert codes(judged(before, {**after, "compatibility": told})) == found
+        outcome = judged(before, {**after, "compatibility": told})
+        assert codes(outcome) == found
+        assert [d.notes[1:] for d in outcome.diagnostics] == [
+            ("the approval by `me` does not count: the promoted version names `orders`",)
+        ][: len(found)]
         mine = {"team": "orders", "approvers": ["me"]}
         assert codes(judged(before, {**after, "owner": mine, "compatibility": told})) == found
 

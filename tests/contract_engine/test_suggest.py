@@ -232,6 +232,21 @@ def test_a_version_that_does_not_cover_the_changes_is_offered_the_one_that_does(
     ]
 
 
+def test_suggestions_for_a_live_contract_come_with_the_version_that_covers_them(shop: Path) -> None:
+    live = CONTRACT.replace("0.1.0", "1.4.2").replace("status: draft", "status: active")
+    write(shop, {PLACE: live})
+    committed(shop)
+    assert run("publish", "--project", str(shop), "--by", "ann")[0] == 0
+    committed(shop)
+    assert suggest(shop)[::2] == (0, f"5 suggestions for shop.orders on {BRANCH}\n")
+    body = git(shop, "log", "-1", "--format=%B", BRANCH)
+    assert "### Version and migration notes\n\n- `version`: `1.4.2` becomes `1.5.0`" in body
+    assert "with what is suggested here, the contract is minor-compatible with 1.4.2" in body
+    assert "## Validation diagnostics\n\nNone: the changed contract is valid." in body
+    assert git(shop, "show", f"{BRANCH}:{PLACE}").splitlines()[5] == "version: 1.5.0"
+    assert suggest(shop)[2] == f"5 suggestions for shop.orders on {BRANCH} (as before)\n"
+
+
 def test_seed2_suggestions_are_a_commit_on_a_branch_of_their_own(shop: Path) -> None:
     head, files = git(shop, "rev-parse", "HEAD"), (shop / PLACE).read_text()
     code, out, err = suggest(shop)

@@ -147,12 +147,14 @@ def _breaking(
         missing = [c for c in breaking if not _covered(c, owner)]
         if missing:
             fix = f"let {_people(approvers)} approve them under `compatibility.approvals`, `kind: owner`"
-            yield _needs(after, missing, ("is not approved", "are not approved"), "by the owner", fix)
+            verb = ("is not approved", "are not approved")
+            yield _needs(after, missing, verb, "by the owner", fix, _not_theirs("owner", told, approvers))
         yield from _told(after, promotion, before, len(breaking), today)
     weaker = [c for c in changes if c.rule.demand is Demand.APPROVAL and not _covered(c, governance)]
     if weaker:
         fix = f"let {_people(approvers)} approve them under `compatibility.approvals`, `kind: governance`"
-        yield _needs(after, weaker, ("needs", "need"), "a governance approval", fix)
+        others = _not_theirs("governance", told, approvers)
+        yield _needs(after, weaker, ("needs", "need"), "a governance approval", fix, others)
     for change in changes_of(changes, Impact.REVIEW):
         if _covered(change, owner) or _covered(change, governance):
             continue
@@ -191,15 +193,32 @@ def _told(
         if said is None:
             where = ("compatibility",) if after.contract.compatibility else ("version",)
             yield after.finding("E131", f"{count} {missing}", where, f"add `compatibility.{name}: {example}`")
+        elif name == "deprecation" and said.sunset > today.isoformat():
+            continue
         elif broke and said == getattr(earlier, name):
             message = f"{count} `{name}` is still that of what broke with {promotion.version}"
             yield after.finding("E131", message, where, f"write it anew: `{name}: {example}`")
-        elif name == "deprecation" and said != earlier.deprecation and said.sunset <= today.isoformat():
+        elif name == "deprecation" and said != earlier.deprecation:
             message = f"{count} the version before was readable until {said.sunset} alone, and nobody was told before"
             yield after.finding("E131", message, (*where, "sunset"), f"leave consumers some time: `{name}: {window}`")
 
 
-def _needs(after: Candidate, changes: list[ProductChange], verb: tuple[str, str], what: str, fix: str) -> Diagnostic:
+def _not_theirs(kind: str, told: Told, approvers: tuple[str, ...]) -> tuple[str, ...]:
+    """The approvals of a kind that do not count, since others may give them."""
+    given = dict.fromkeys(a.by for a in told.approvals if a.kind == kind and a.by not in approvers)
+    return tuple(
+        f"the approval by `{by}` does not count: the promoted version names {_people(approvers)}" for by in given
+    )
+
+
+def _needs(
+    after: Candidate,
+    changes: list[ProductChange],
+    verb: tuple[str, str],
+    what: str,
+    fix: str,
+    others: tuple[str, ...],
+) -> Diagnostic:
     first = changes[0]
     notes = tuple(f"{c.short}  {c.where}: {c.rule.says} ({c.rule.id}){_reach(c)}" for c in changes[:_SHOWN])
     more = (f"and {len(changes) - _SHOWN} more",) if len(changes) > _SHOWN else ()
@@ -209,7 +228,7 @@ def _needs(after: Candidate, changes: list[ProductChange], verb: tuple[str, str]
         f"{count} of a live contract {verb[len(changes) > 1]} {what}",
         first.after_span or after.span(("compatibility",)),
         fix=f"{fix}, `changes: [{first.short}{', …' if len(changes) > 1 else ''}]`",
-        notes=(*notes, *more),
+        notes=(*notes, *more, *others),
         field_path=first.where,
     )
 

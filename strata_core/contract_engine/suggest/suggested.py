@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ...diagnostics import Diagnostic, Report, Severity
 from ...frozen import dataclass, replace
 from ..authored import Decline
-from ..collation.candidate import Candidate
+from ..collation.candidate import Candidate, Confidence, SuggestedEdit
+from ..compatibility.classify import next_version
 from ..pipeline import Checked, Setting, examine
 from ..tree import Tree
 from .body import body, said, title
@@ -41,9 +42,30 @@ class Suggested:
 def suggested(checked: Checked, candidate: Candidate, known: Known) -> Suggested:
     """What is suggested for a sound candidate. `known` is what is known around it (`known_around`)."""
     found = sorted_out(proposals(checked, candidate, evidence(checked, candidate, known)), candidate.contract)
-    texts, made = edited_files(lambda file: checked.setting.tree.read(file).decode(), (p.edit for p in found.open))
-    kept = tuple(p for p in found.open if any(p.edit is edit for edit in made))
-    return Suggested(checked, candidate, kept, texts, found.declined, found.idle)
+    empty = Suggested(checked, candidate, (), {}, found.declined, found.idle)
+    return _carried_out(empty, found.open)
+
+
+def _carried_out(made: Suggested, wanted: Iterable[Proposal]) -> Suggested:
+    """The proposals that can be carried out, with the texts that they make."""
+    wanted = tuple(wanted)
+    texts, edits = edited_files(lambda file: made.checked.setting.tree.read(file).decode(), (p.edit for p in wanted))
+    kept = tuple(p for p in wanted if any(p.edit is edit for edit in edits))
+    return replace(made, proposals=kept, texts=texts)
+
+
+def versioned(made: Suggested) -> Suggested:
+    """The same with the version that covers what is suggested: who merges it has a contract that holds."""
+    candidate, path = made.candidate, ("version",)
+    if not made.proposals or any(p.edit.path == path for p in made.proposals):
+        return made
+    verdict = examine(changed_setting(made)).validated.compatibility.get(candidate.id)
+    if verdict is None or verdict.against is None or all(d.code != "E130" for d in verdict.diagnostics):
+        return made
+    new, now = next_version(verdict.against, verdict.verdict), candidate.contract.version
+    reason = f"with what is suggested here, the contract is {verdict.verdict} with {verdict.against}"
+    edit = SuggestedEdit(candidate.file, path, new, now, reason, candidate.span(path), Confidence.HIGH)
+    return _carried_out(made, (*made.proposals, Proposal("migration", edit, "version")))
 
 
 def told(made: Suggested, changed: Setting) -> str:
