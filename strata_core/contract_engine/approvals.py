@@ -50,10 +50,9 @@ def approvals(root: Path) -> tuple[Approved, ...]:
 
 def _of_tables(contract: AuthoredContract, promotion: Promotion | None) -> Iterator[Approved]:
     from ..planning.catalog import Approved
-    from .pin.covering import store_name
 
     given = contract.compatibility.approvals if contract.compatibility else ()
     before = AuthoredContract.of(promotion.contract) if promotion else None
-    tables = [a.names[0] if a.kind == "strata_model" else store_name(a.names[0]) for a in contract.assets]
+    tables = [asset.table for asset in contract.assets]
     for change, one in approved(given, "owner", who_approves(contract, before)):
         yield from (Approved(table, change, one.by) for table in tables)

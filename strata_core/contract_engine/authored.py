@@ -7,6 +7,7 @@ one field are in `validate/`. What stands here is what may be written; every oth
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from ..frozen import dataclass, field
@@ -138,6 +139,49 @@ class Asset(Shape):
     def names(self) -> tuple[str, ...]:
         """The names that it may have where it is made: `ref`, and its id."""
         return tuple(dict.fromkeys((self.ref or self.id, self.id)))
+
+    @property
+    def model(self) -> str | None:
+        """The model of Strata whose rows it is; None where its contract says that they are elsewhere."""
+        return model_of(self.kind, self.names[0], self.location)
+
+    @property
+    def table(self) -> str:
+        """The name that the store keeps its rows under, as those of a model or of a guarded table."""
+        return stored_as(self.kind, self.names[0])[0]
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The names under which the store may have its rows."""
+        return stored_as(self.kind, self.names[0])
+
+
+def model_of(kind: object, name: str, location: object) -> str | None:
+    """The model of Strata that an asset of this shape is; None where its rows are elsewhere."""
+    elsewhere = isinstance(location, str) and "://" not in location
+    return None if kind == "dbt_model" or elsewhere else name
+
+
+def stored_as(kind: str, name: str) -> tuple[str, ...]:
+    """The names under which the store may have the rows of an asset: that of the model that makes them, or of the table
+    that is guarded, whose maker may call it what no folder can be called.
+
+    >>> stored_as("strata_model", "orders"), stored_as("dbt_model", "warehouse.orders")
+    (('orders',), ('warehouse_orders',))
+    """
+    guarded = store_name(name)
+    if kind == "strata_model":
+        return (name,)
+    return tuple(dict.fromkeys((guarded, name))) if kind == "dagster_asset" else (guarded,)
+
+
+def store_name(name: str) -> str:
+    """A table's name as the store can have it.
+
+    >>> store_name("warehouse/orders")
+    'warehouse_orders'
+    """
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", name)
 
 
 @dataclass(frozen=True, slots=True)

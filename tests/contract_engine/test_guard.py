@@ -21,6 +21,11 @@ from hypothesis import strategies as st
 from strata_core.cli.verbs import strata
 from strata_core.contract_engine.pin import guard as guarding
 from strata_core.contract_engine.pin.guard import Guard, Verdict, judge, open_guard, promise_of, promote, rows_of
+from strata_core.contract_engine.pipeline import examine as examine_contracts
+from strata_core.contract_engine.pipeline import open_setting
+from strata_core.contract_engine.serving.observed import seen_of_assets
+from strata_core.contract_engine.serving.products import products_of
+from strata_core.contract_engine.serving.project import Known, project
 from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import ArrowTable
 from strata_core.planning.live.health import examine
@@ -31,6 +36,7 @@ from strata_core.types import INT64, STRING, TIMESTAMP, Array
 from strata_core.types import Decimal as DecimalType
 from strata_core.types.physical import value_type
 
+from . import pinned
 from .projects import PLACE, write
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -380,3 +386,26 @@ def test_rows_at_an_address_are_not_those_that_the_store_has_by_now(root: Path) 
     (found,) = caught.value.diagnostics
     assert (found.code, str(found.span)) == ("E036", "contracts/shop/orders/contract.yaml:11:5")
     assert found.message == "the rows of `shop.orders/orders` are at an address, which nothing here reads"
+
+
+@pytest.mark.parametrize("kind", ["table", "dbt_model", "dlt_resource"])
+def test_what_is_live_of_a_guarded_table_is_in_the_view_of_its_product(root: Path, kind: str) -> None:
+    text = CONTRACT.replace("kind: table", "kind: table\n    ref: warehouse.orders") + "freshness: {max_age: 24h}\n"
+    write(root, {PLACE: text})
+    assert guarded(root, "shop.orders/orders")[1].promoted == {"warehouse_orders"}
+    write(root, {PLACE: text.replace("kind: table", f"kind: {kind}")})
+    found = examine_contracts(open_setting(root, NOW.date()))
+    (candidate,) = found.collated.candidates
+    view = project(candidate, Known(found.parsed, seen_of_assets(found), (candidate,)), None, "0.1.0", NOW)
+    assert [(r.asset, r.run_id, r.rows) for r in view.latest_runs] == [("orders", "prod version 1", 3)]
+    assert [f.state for f in view.freshness] == ["fresh"]
+    assert [[c.name for c in s.columns] for s in view.observed_schema] == [["country", "email", "id", "note"]]
+    assert products_of(found.setting).products[0].stored == ("warehouse_orders",)
+
+
+def test_a_model_is_told_by_its_own_name_and_not_by_that_of_its_asset(tmp_path: Path) -> None:
+    root = pinned.laid_out(tmp_path)
+    write(root, {"models/more.strata": "model customers { from people select { name } }\n"})
+    pinned.applied(root)
+    seen = seen_of_assets(examine_contracts(open_setting(root, NOW.date())))
+    assert [(r.ref, r.rows) for r in seen.runs] == [("paid", 2), ("people_of", 2)]

@@ -81,7 +81,7 @@ def run_tests(
 
 
 def _place(asset: Asset, promised: TableContract | None, tables: ReachableTables) -> _Place:
-    model = model_of(asset)
+    model = asset.model
     hidden = promised.hidden if promised is not None else frozenset[str]()
     return _Place(asset, promised, hidden | (tables.hidden(model) if model is not None else frozenset()))
 
@@ -166,19 +166,11 @@ def tables_read(contract: AuthoredContract, test: SqlTest | ExpectationTest) -> 
     return frozenset(_read(contract, test).values())
 
 
-def model_of(asset: Asset) -> str | None:
-    """The name under which the store has the rows of an asset; None where its contract says that they are elsewhere."""
-    if asset.kind == "dbt_model" or (asset.location is not None and "://" not in asset.location):
-        return None
-    return asset.ref or asset.id
-
-
 def asset_rows(asset: Asset, promised: TableContract | None, tables: ReachableTables) -> TableInput:
     """The rows of an asset where its contract says that they are; raises `StrataError` where they are out of reach."""
     if asset.location is not None and "://" not in asset.location:
         return tables.file(asset.location, _columns(promised))
-    model = model_of(asset)
-    return tables.dbt_model(asset.ref or asset.id) if model is None else tables.model(model)
+    return tables.dbt_model(asset.names[0]) if asset.model is None else tables.model(asset.model)
 
 
 def _columns(promised: TableContract | None) -> tuple[Column, ...]:

@@ -5,7 +5,6 @@ Small and kept by content, as an orchestrator loads it at every start; what is p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
 from ...frozen import dataclass
 from ...planning.kept import cache
+from ..authored import stored_as
 from ..discover import discover
 from ..pipeline import Setting, outcome_key
 
@@ -79,16 +79,12 @@ class Covered:
     @property
     def table(self) -> str:
         """The name that its rows are kept under in the store."""
-        return store_name(self.names[0])
+        return self.stored[0]
 
-
-def store_name(name: str) -> str:
-    """A table's name as the store can have it.
-
-    >>> store_name("warehouse/orders")
-    'warehouse_orders'
-    """
-    return re.sub(r"[^A-Za-z0-9_-]+", "_", name)
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The names under which the store may have its rows."""
+        return stored_as(self.kind, self.names[0])
 
 
 def covered(setting: Setting) -> tuple[Covered, ...]:

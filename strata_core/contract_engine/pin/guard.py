@@ -47,12 +47,12 @@ from ...planning.workspace import make_engine
 from ...store.environments import EnvironmentVersion, Pointer
 from ...store.store import Store
 from ..approvals import approvals
-from ..authored import Asset, Test
+from ..authored import Asset, Test, store_name
 from ..execution.latest import latest_results
 from ..execution.run import asset_rows
 from ..pipeline import Checked, examine, open_setting
 from ..serving.observe import SeenTest
-from .covering import Covered, covered_by, named_cover, store_name
+from .covering import Covered, covered_by, named_cover
 from .pin_tests import FAILING, failure, place_of
 
 

@@ -29,7 +29,6 @@ from ..discover import discover
 from ..pipeline import Checked, Setting, examine, open_setting, outcome_key
 from ..serving.observe import SeenTest
 from ..serving.observed import moment
-from .covering import store_name
 from .unusable import Refused, not_known, refused, unread_files
 
 
@@ -89,11 +88,11 @@ def _asks(candidate: Candidate) -> bool:
 def _names(candidate: Candidate) -> Iterator[str]:
     """The names that the tables of a product may have in the store."""
     for asset in candidate.contract.assets:
-        yield from (*asset.names, store_name(asset.names[0]))
+        yield from (*asset.names, *asset.stored)
 
 
 def _of_product(candidate: Candidate, checked: Checked, guarded: Set[str]) -> Iterator[BlockingTest]:
-    from ..execution.run import model_of, tables_read
+    from ..execution.run import tables_read
 
     found = {c.id: c for c in checked.collated.candidates if c.sound}
 
@@ -101,7 +100,7 @@ def _of_product(candidate: Candidate, checked: Checked, guarded: Set[str]) -> It
         assets = (
             a for product, id_ in tables if product in found for a in found[product].contract.assets if a.id == id_
         )
-        names = (model_of(asset) or _guarded(asset, guarded) for asset in assets)
+        names = (asset.model or _guarded(asset, guarded) for asset in assets)
         return frozenset(name for name in names if name is not None)
 
     for test in candidate.contract.tests:
@@ -114,8 +113,7 @@ def _of_product(candidate: Candidate, checked: Checked, guarded: Set[str]) -> It
 
 def _guarded(asset: Asset, guarded: Set[str]) -> str | None:
     """The table among `guarded` that the rows of an asset are kept as."""
-    name = store_name(asset.names[0])
-    return name if name in guarded else None
+    return asset.table if asset.table in guarded else None
 
 
 def _ask(
@@ -130,7 +128,7 @@ def _ask(
     if fault := refused.get((test.product, test.id)):
         return AskedTest(test.product, test.id, "error", None, None, "its contract is at fault", fault, test.reads)
     assert checked is not None, "what is asked was found in a check"
-    from ..execution.run import model_of, run_tests
+    from ..execution.run import run_tests
 
     candidate, setting = products[test.product], checked.setting
     tables = ReachableTables(setting.root, setting.config, environment, candidates=candidates, live=live)
@@ -138,7 +136,7 @@ def _ask(
     rows = {
         (candidate.id, asset.id): tables.model(name)
         for asset in candidate.contract.assets
-        if model_of(asset) is None and (name := _guarded(asset, test.models & candidates.keys())) is not None
+        if asset.model is None and (name := _guarded(asset, test.models & candidates.keys())) is not None
     }
     (seen,) = run_tests(checked, tables, moment(), only={(test.product, test.id)}, rows=rows).tests
     finding: Diagnostic | None = None

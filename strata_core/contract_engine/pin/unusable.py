@@ -13,6 +13,7 @@ from typing import Any
 from ...diagnostics import Diagnostic, Severity, Span
 from ...diagnostics.listing import listed
 from ...frozen import dataclass
+from ..authored import model_of
 from ..collation.candidate import Candidate
 from ..discover import InputKind, contract_path, is_contract
 from ..pipeline import Checked
@@ -186,8 +187,5 @@ def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _model(asset: Mapping[str, Any]) -> str | None:
-    """As `model_of` of the execution, of an asset that may have another shape than one."""
-    location = asset.get("location")
-    if asset.get("kind") == "dbt_model" or (isinstance(location, str) and "://" not in location):
-        return None
-    return str(asset.get("ref") or asset["id"])
+    """The model of Strata that an asset is, which may have another shape than one."""
+    return model_of(asset.get("kind"), str(asset.get("ref") or asset["id"]), asset.get("location"))

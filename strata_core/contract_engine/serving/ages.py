@@ -66,10 +66,9 @@ def age_of(setting: Setting, covered: Covered, environment: str, now: datetime) 
     """The age of an asset at `now` (UTC) in the store; None where its contract promises no freshness."""
     if covered.max_age is None:
         return None
-    names = tuple(dict.fromkeys((*covered.names, covered.table)))
-    seen = seen_in_store(setting, names, environment)
+    seen = seen_in_store(setting, covered.stored, environment)
     if covered.dated is not None:
-        found = [seen.latest_values.get((name, covered.dated)) for name in names]
+        found = [seen.latest_values.get((name, covered.dated)) for name in covered.stored]
     else:
         found = [run.at for run in seen.runs]
     latest = max((text for text in found if text is not None), default=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from datetime import UTC, datetime
 
 from ..pipeline import Checked
@@ -17,7 +17,7 @@ def observed(checked: Checked, now: datetime, products: Set[str] | None = None) 
 
 def seen_of_assets(checked: Checked, environment: str = "prod", others: Observations | None = None) -> Observations:
     """What dbt, OpenLineage and the store tell of the products' assets, and what `others` saw of them."""
-    names = (name for c in checked.collated.candidates if c.sound for name in stored_names(c.data.get("assets", ())))
+    names = (name for c in checked.collated.candidates if c.sound for a in c.contract.assets for name in a.stored)
     seen = seen_in_files(checked.parsed).with_(seen_in_store(checked.setting, sorted(set(names)), environment))
     return seen if others is None else seen.with_(others)
 
@@ -31,12 +31,6 @@ def results_of_tests(
 
     tables = ReachableTables(checked.setting.root, checked.setting.config, environment)
     return run_tests(checked, tables, now, products)
-
-
-def stored_names(assets: Iterable[dict[str, str]]) -> list[str]:
-    """The names under which the store may have published assets of a contract."""
-    kinds = ("strata_model", "dagster_asset")
-    return [n for a in assets if a.get("kind") in kinds for n in dict.fromkeys((a.get("ref") or a["id"], a["id"]))]
 
 
 def moment() -> datetime:

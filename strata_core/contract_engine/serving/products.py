@@ -20,7 +20,6 @@ from ..discover import InputKind, Inventory, discover
 from ..parse.parsed import GeneratedAsset, Parsed
 from ..pin.covering import CoveredTest, listed_test
 from ..pipeline import Checked, Setting, examine, outcome_key
-from .observed import stored_names
 
 VERSION_CODES = ("E130", "E131", "E132", "E133")
 """What is found about the version of a contract, rather than about the contract."""
@@ -152,7 +151,7 @@ def _told(candidate: Candidate, checked: Checked) -> Product:
         contract.owner.team,
         tuple(asset.names for asset in contract.assets),
         tuple(listed_test(test, contract) for test in contract.tests),
-        tuple(dict.fromkeys(stored_names(candidate.data["assets"]))),
+        tuple(dict.fromkeys(name for asset in contract.assets for name in asset.stored)),
     )
 
 

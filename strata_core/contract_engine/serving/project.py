@@ -174,11 +174,16 @@ def _tests(contract: AuthoredContract, known: Known) -> Iterator[TestStatus]:
         )
 
 
+def _refs(asset: Asset) -> tuple[str, ...]:
+    """The names under which what was seen of an asset may be told."""
+    return tuple(dict.fromkeys((*asset.names, *asset.stored)))
+
+
 def _checks(contract: AuthoredContract, known: Known) -> Iterator[CheckStatus]:
     """What checks say of the assets, but for dbt's tests that the contract names: these are among its tests."""
     named = {known.dbt_names.get(t.ref, t.ref) for t in contract.tests if t.kind == "dbt"}
     for asset in contract.assets:
-        found = {c.check: c for ref in reversed(asset.names) for c in known.checks.get(ref, ())}
+        found = {c.check: c for ref in reversed(_refs(asset)) for c in known.checks.get(ref, ())}
         for check in sorted(found.keys() - named):
             one = found[check]
             at = instant(one.at) if one.at else None
@@ -194,7 +199,7 @@ def _freshness(contract: AuthoredContract, known: Known, now: datetime) -> Itera
         if promised is None:
             continue
         latest: str | None = None
-        for ref in asset.names:
+        for ref in _refs(asset):
             if asset.freshness is not None and asset.freshness.column is not None:
                 latest = latest or known.latest_values.get((ref, asset.freshness.column))
             elif ref in known.loaded:
@@ -211,7 +216,7 @@ def _freshness(contract: AuthoredContract, known: Known, now: datetime) -> Itera
 
 def _schemas(contract: AuthoredContract, known: Known) -> Iterator[SchemaState]:
     for asset in contract.assets:
-        schema = next((known.schemas[r] for r in asset.names if r in known.schemas), None)
+        schema = next((known.schemas[r] for r in _refs(asset) if r in known.schemas), None)
         if schema is not None:
             yield SchemaState(
                 asset=asset.id,
@@ -246,7 +251,7 @@ def _drift(asset: Asset, schema: SeenSchema) -> Iterator[str]:
 
 def _runs(contract: AuthoredContract, known: Known) -> Iterator[RunSummary]:
     for asset in contract.assets:
-        run = next((known.runs[r] for r in asset.names if r in known.runs), None)
+        run = next((known.runs[r] for r in _refs(asset) if r in known.runs), None)
         if run is not None:
             at = instant(run.at) if run.at else None
             yield RunSummary(
