@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..diagnostics import Report
+from ..diagnostics import Diagnostic, Report
 from ..frozen import dataclass
 from ..language import ast
-from .names import duplicate
+from ..language.names import spelled
+from .names import duplicate, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,13 @@ class Declarations:
     broken_sources: frozenset[str]
     broken_contracts: frozenset[str]
     broken_domains: frozenset[str]
+
+    def no_model(self, name: ast.Name) -> Diagnostic:
+        """E027 for `name`, which models are asked for."""
+        if name.text in self.sources:
+            fix = f"make a model of it: `model checked_{name} {{ from {spelled(name.text)} }}`"
+            return Diagnostic("E027", f"`{name}` is a source, and this asks for a model", name.span, fix=fix)
+        return unknown("E027", f"no model `{name}`", name, self.models.keys())
 
 
 NAMESPACES = {

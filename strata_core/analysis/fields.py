@@ -88,13 +88,14 @@ def _field(declared: ast.FieldDecl, domains: Domains, report: Report) -> Contrac
         return ContractField(declared.name.text, UNKNOWN, span=declared.span)
 
 
-def _mask(written: ast.Mask, report: Report) -> Mask | None:
+def _mask(written: ast.Mask, report: Report) -> Mask:
+    """The mask; one that is in error hides all, so that nothing further is said of the field."""
     rules = [rule.value for rule in MaskRule]
     if written.rule.text not in rules:
         near = nearest(written.rule.text, rules)
         fix = f"write `{near}`" if near else f"masks are {', '.join(rules)}"
         report(Diagnostic("E070", f"`{written.rule}` is no mask", written.rule.span, fix=fix))
-        return None
+        return Mask(MaskRule.DROP)
     match [argument.value for argument in written.arguments]:
         case []:
             keep = 0
@@ -102,12 +103,12 @@ def _mask(written: ast.Mask, report: Report) -> Mask | None:
             pass
         case _:
             report(Diagnostic("E070", "a mask takes at most one number", written.span, fix="write `mask: partial(4)`"))
-            return None
+            return Mask(MaskRule.DROP)
     try:
         return Mask(MaskRule(written.rule.text), keep)
     except ContractError as error:
         report(Diagnostic("E070", error.message, written.span, fix=error.fix))
-        return None
+        return Mask(MaskRule.DROP)
 
 
 def freshness_of(written: ast.Freshness | None, report: Report) -> Freshness | None:

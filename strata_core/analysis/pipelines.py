@@ -32,7 +32,7 @@ def _pipeline(
         if name.text in declared.models:
             models[name.text] = None
         elif name.text not in declared.broken_models:
-            report(unknown("E027", f"no model `{name}`", name, declared.models.keys()))
+            report(declared.no_model(name))
     env = pipeline.env.text if pipeline.env else None
     sources: dict[str, Resource] = {}
     for override in pipeline.sources:

@@ -50,7 +50,7 @@ def resolve_tests(declared: Declarations, models: Mapping[str, CompiledModel], a
     for test in declared.tests:
         if test.name.text not in declared.models:
             if test.name.text not in declared.broken_models:
-                around.report(unknown("E027", f"no model `{test.name}`", test.name, declared.models.keys()))
+                around.report(declared.no_model(test.name))
             continue
         table = around.tables[test.name.text]
         rows = Rows(table.relation, scope_of(table, test.name.text))

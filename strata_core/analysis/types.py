@@ -29,7 +29,7 @@ from ..types import (
     money_type,
     parse_type,
 )
-from ..types.currencies import DEFAULT_CURRENCY
+from ..types.currencies import CURRENCIES, DEFAULT_CURRENCY
 from ..types.elsewhere import TYPES
 from ..types.spelling import FORMS, SIMPLE
 from .names import duplicate, unknown
@@ -93,7 +93,7 @@ def resolve_type(written: ast.TypeExpr, domains: Domains, report: Report) -> Val
         try:
             return _composed(written, domains, report)
         except TypeSpellingError as error:
-            report(Diagnostic("E072", str(error), written.span, fix=f"the form is `{FORMS[name]}`"))
+            report(_misspelled(written, str(error)))
             return UNKNOWN
     if name not in SIMPLE and name not in domains:
         report(_no_type(written.name, domains))
@@ -102,6 +102,15 @@ def resolve_type(written: ast.TypeExpr, domains: Domains, report: Report) -> Val
         report(Diagnostic("E072", f"`{name}` takes no arguments", written.span, fix=f"write `{name}`"))
         return UNKNOWN
     return SIMPLE[name] if name in SIMPLE else domains[name]
+
+
+def _misspelled(written: ast.TypeExpr, message: str) -> Diagnostic:
+    currency = written.currency
+    if currency is not None and currency.text.upper() in CURRENCIES:
+        code = currency.text.upper()
+        changes = (replacement(currency.span, code),)
+        return Diagnostic("E072", message, currency.span, fix=f"write `{code}`", suggestions=changes)
+    return Diagnostic("E072", message, written.span, fix=f"the form is `{FORMS[written.name.text]}`")
 
 
 def _no_type(name: ast.Name, domains: Domains) -> Diagnostic:

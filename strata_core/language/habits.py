@@ -76,6 +76,9 @@ HABITS: tuple[Habit, ...] = (
             *(("inner", "inner"), ("semi", "semi"), ("anti", "anti")),
         )
     ),
+    _habit("join_right … on", "begin with `from {1}` and write `join_left` with the other table"),
+    _habit("join_outer … on", "write `join_full {1} on condition`"),
+    _habit("join_cross … on", "a cross join pairs all rows: with a condition write `join_inner {1} on condition`"),
     _habit("right join …", "begin with `from {1}` and write `join_left` with the other table"),
     _habit("right outer join …", "begin with `from {1}` and write `join_left` with the other table"),
     _habit("cross join …", "write `join_cross {1}`"),

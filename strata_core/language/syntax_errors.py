@@ -226,6 +226,12 @@ _FIXES: tuple[tuple[Callable[[_Found], bool], str, str | None], ...] = (
         "separate two entries by a comma",
         None,
     ),
+    (lambda f: "on" in f.expected and f.after in (".", "=="), "write `on` before the condition", None),
+    (
+        lambda f: f.text.isdigit() and {"STRING", "}"} <= f.expected and not {"INT", "|"} & f.expected,
+        "an enum lists texts, for a string: `enum { a, b }`",
+        None,
+    ),
     (lambda f: f.before == "if", "write `if(condition, value, otherwise)`", None),
     (lambda f: f.before == "take" and f.text not in "{}", "write the number out: rows are taken as in `take 10`", None),
     (lambda f: f.text == "for", "a list stands in brackets: `[value for x in list]`", None),

@@ -20,6 +20,7 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("string_agg", "listagg", "group_concat"), 'array_join(array_agg(x), ", ")'),
         **dict.fromkeys(("safe_cast", "to_number", "to_char", "to_string"), 'try_cast(x, "decimal(18,2)")'),
         **dict.fromkeys(("str", "int", "integer", "float", "double", "boolean", "varchar"), 'cast(x, "string")'),
+        **dict.fromkeys(("strftime", "date_format", "format_date", "format_datetime"), 'cast(x, "string")'),
         "isna": "x is none",
         **dict.fromkeys(("notna", "isnotnull"), "x is not none"),
         **dict.fromkeys(("decode", "switch"), "case(condition, value, …, otherwise)"),

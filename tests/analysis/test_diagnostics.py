@@ -597,6 +597,24 @@ DECLARATIONS = {
         "decimal(50, 2)",
         "decimal(50,2) is outside decimal(1..38, 0..precision)",
     ),
+    "a currency in small letters": (
+        "contract A { a: money(eur) }",
+        "E072",
+        "eur",
+        "`eur` is not an ISO 4217 currency code such as EUR or USD",
+    ),
+    "a mask that is none, of a classified column": (
+        'contract A { a: string classification: "pii" mask: sha }',
+        "E070",
+        "sha",
+        "`sha` is no mask",
+    ),
+    "a source in a pipeline's models": (
+        "pipeline p { models: [orders] }",
+        "E027",
+        "orders",
+        "`orders` is a source, and this asks for a model",
+    ),
     "decimal without digits": ("contract A { a: decimal }", "E072", "decimal", "`decimal` needs other arguments"),
     "currency": (
         "contract A { a: money(EURO) }",

@@ -100,7 +100,13 @@ def test_tests_change_no_model() -> None:
 
 ERRORS = {
     "an unknown model": ("test mm { expect x > 0 }", "E027", "mm", "no model `mm`", "there is `m`"),
-    "a source": ("test raw { expect id > 0 }", "E027", "raw", "no model `raw`", "there is `m`"),
+    "a source": (
+        "test raw { expect id > 0 }",
+        "E027",
+        "raw",
+        "`raw` is a source, and this asks for a model",
+        "make a model of it: `model checked_raw { from raw }`",
+    ),
     "an unknown column": ("test m { expect idd > 0 }", "E021", "idd", "no column `idd`", "write `id`"),
     "no condition": (
         "test m { expect id }",

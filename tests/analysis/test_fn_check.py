@@ -106,6 +106,8 @@ def test_a_fault_in_a_model(body, error):
     ("type_", "error"),
     [
         ("Strng", ("E072", "Strng", "no type `Strng` of compile-time values", "write `Str`")),
+        ("Integer", ("E072", "Integer", "no type `Integer` of compile-time values", "write `Int`")),
+        ("Text", ("E072", "Text", "no type `Text` of compile-time values", "write `Str`")),
         ("date", ("E072", "date", "a `date` has no literal, so that no value can be given", "take a Str or a Float, and cast it in the model")),
         ("List", ("E072", "List", "`List` takes other arguments", "write `List<Str>`")),
         ("Map<Str>", ("E072", "Map<Str>", "`Map` takes other arguments", "write `Map<Str, Int>`")),

@@ -31,6 +31,7 @@ STATEMENT = "a statement (`from`, `filter`, `select`, …)"
         ("join_left t", "1:23 E001 expected `as` or a join condition (`on …`), found `}` | None"),
         ("take 1 2", f"1:18 E001 expected `..`, `}}`, {STATEMENT} or a name, found `2` | None"),
         ("take x", "1:16 E001 expected a whole number, found `x` | write the number out: rows are taken as in `take 10`"),
+        ("join_left u t.a == u.a", "1:23 E001 expected `as` or a join condition (`on …`), found `t` | write `on` before the condition"),
         ("sort { a b }", "1:20 E001 expected `,`, `asc`, `desc`, `}` or an operator, found `b` | separate two entries by a comma"),
         ("filter a in [1 2]", "1:26 E001 expected `,`, `]`, `for` or an operator, found `2` | separate two entries by a comma"),
         ("derive { x = if a == 1 then 2 else 3 }", "1:27 E001 expected `,`, `}` or an operator, found `a` | write `if(condition, value, otherwise)`"),
@@ -66,6 +67,7 @@ def test_error_in_a_model(errors, body, error):
 @pytest.mark.parametrize(
     ("text", "error"),
     [
+        ("contract C { a: int64 enum {1, 2} }", "1:29 E001 expected a string, `}` or a name, found `1` | an enum lists texts, for a string: `enum { a, b }`"),
         ("domain d = string nonnull", "1:19 E001 expected the end of the file, `(` or `<`, found `nonnull` | a domain is a type alone: annotations stand behind each field that has it"),
         ('pipeline p { env: a, models: [m], sources: { s: csv("x") } }', '1:49 E001 expected `from`, found `csv` | say where it is in this environment: `from(csv: "…")`'),
         ("test m { select a }", "1:10 E001 expected `expect`, `given` or `}`, found `select` | write what is to hold: `expect row_count > 0`"),

@@ -130,6 +130,15 @@ SAID = {
         "write the bounds as numbers of rows: `rows: -2..0`, `rows: ..0`",
         "derive { n = sum(a) over (sort: [b], rows: -2..0) }",
     ),
+    "join_right u on u.a == a": (
+        "begin with `from u` and write `join_left` with the other table",
+        "join_left u on u.a == a",
+    ),
+    "join_outer u on u.a == a": ("write `join_full u on condition`", "join_full u on u.a == a"),
+    "join_cross u on u.a == a": (
+        "a cross join pairs all rows: with a condition write `join_inner u on condition`",
+        "join_inner u on u.a == a",
+    ),
     "dedup by a b": ("separate keys by commas: `dedup by a, b`", "dedup by a, b"),
     "derive { x = a[0] }": (
         "write `array_get(a, 0)`, which counts from 0",

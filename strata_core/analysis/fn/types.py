@@ -169,6 +169,16 @@ def _behind(word: str, domains: Mapping[str, ast.TypeExpr]) -> Type | None:
     return WORDS.get(word)
 
 
+MEANT = {
+    **dict.fromkeys(("text", "varchar", "char"), "Str"),
+    **dict.fromkeys(("integer", "bigint", "number", "long"), "Int"),
+    **dict.fromkeys(("double", "real", "decimal"), "Float"),
+    **dict.fromkeys(("boolean",), "Bool"),
+    **dict.fromkeys(("table", "query", "relation"), "Model"),
+}
+"""What is meant by words of other languages, in lower case."""
+
+
 def _no_type(written: ast.TypeExpr, domains: Mapping[str, ast.TypeExpr]) -> Diagnostic:
     word = written.name.text
     if word in ARGUMENTS or word == "Struct":
@@ -179,6 +189,6 @@ def _no_type(written: ast.TypeExpr, domains: Mapping[str, ast.TypeExpr]) -> Diag
     if word in WITHOUT_LITERAL or word in domains:
         fix = "take a Str or a Float, and cast it in the model"
         return Diagnostic("E072", f"a `{word}` has no literal, so that no value can be given", written.span, fix=fix)
-    near = nearest(word, SHOWN) or nearest(word, (*WORDS, *domains))
+    near = MEANT.get(word.lower()) or nearest(word, SHOWN) or nearest(word, (*WORDS, *domains))
     fix = f"write `{near}`" if near else f"types of compile-time values are {', '.join(SHOWN)}"
     return Diagnostic("E072", f"no type `{word}` of compile-time values", written.name.span, fix=fix)
