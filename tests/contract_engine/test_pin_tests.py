@@ -13,7 +13,7 @@ from strata_core.cli.verbs import strata
 from strata_core.contract_engine.pin.blocking import blocking_tests
 from strata_core.diagnostics import StrataError
 from strata_core.planning.applying.blocking_tests import NO_TESTS
-from strata_core.planning.applying.results import Finished
+from strata_core.planning.applying.results import Finished, Outcome
 from strata_core.planning.live.promotion import plan_promotion
 from strata_core.planning.project import open_project
 from strata_core.planning.workspace import open_workspace
@@ -215,3 +215,21 @@ def test_a_rollback_is_refused_by_none_and_tells_of_those_that_do_not_hold(root:
     result = run(["rollback", "1", "--project", str(root)])
     assert "version 6 is live" in result.stdout
     assert "warning[E143]" in result.stderr
+
+
+def test_a_test_of_a_table_that_is_not_there_and_does_not_come_is_told(root: Path) -> None:
+    def told(outcome: Outcome) -> list[str]:
+        return [d.message for r in outcome.results.values() for d in r.unasked]
+
+    away = "the blocking test `known` of `shop.paid` could not be asked: its rows are out of reach: "
+    assert told(applied(root, "paid")) == [f"{away}`people_of` is not published in prod"]
+    assert told(applied(root)) == []
+    # The model has another name by now, and the contract has not.
+    models = (root / "models/shop.strata").read_text()
+    write(root, {"models/shop.strata": models.replace("people_of", "citizens")})
+    applied(root)
+    write(root, {"data/orders.csv": UNKNOWN})
+    assert told(applied(root)) == [f"{away}`people_of` is not published in prod"]
+    write(root, {"strata.toml": '[project]\nname = "shop"\n[contract_engine]\nunsupported_executors = "error"\n'})
+    write(root, {"data/orders.csv": UNKNOWN.replace("1.00", "3.00")})
+    assert statuses(applied(root))["paid"] == "violated"

@@ -81,7 +81,7 @@ def apply_plan(
         else:
             result = attempt(run, planned, partial(_input, workspace, planned, results, plan.base))
         waiting.discard(planned.name)
-        result = judged(tests, result, candidates, version, frozenset() if each else waiting)
+        result = judged(tests, result, candidates, version, frozenset() if each else waiting, waiting)
         if result.artifact is not None and not each:
             candidates[planned.name] = result.artifact
         results[planned.name] = result

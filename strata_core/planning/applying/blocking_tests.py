@@ -75,12 +75,14 @@ def judged(
     candidates: Mapping[str, Artifact],
     live: EnvironmentVersion,
     waiting: Set[str],
+    coming: Set[str],
 ) -> ModelResult:
     """`result` with the verdicts of the tests that may refuse its candidate, or `candidates` that would go live with it
     and were only waiting for this one; a verdict that blocks refuses it.
 
     `live` is what is there now. A test of which a table is `waiting` to be made is asked at that table's turn; one of a
-    table that there is not yet, when that is published.
+    table that there is not yet, and that is `coming` in this apply, when that is published. One whose table
+    is neither there nor coming cannot be asked (E143).
     """
     if result.artifact is None:
         return result
@@ -91,7 +93,7 @@ def judged(
         if result.name in test.reads
         and (result.name in test.models or not test.models.isdisjoint(candidates))
         and test.reads.isdisjoint(waiting)
-        and _there(test, given, live)
+        and coming.isdisjoint(_absent(test, given, live))
     )
     if not any(v.blocks for v in verdicts):
         return replace(result, tests=verdicts)
@@ -110,7 +112,7 @@ def blocked(
     tests: BlockingTests, candidates: Mapping[str, Artifact], live: EnvironmentVersion
 ) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
     """What keeps `candidates`, all at once, from going live; and what could not be asked (E143, warnings)."""
-    verdicts = [tests.ask(t, candidates, live) for t in tests.tests if _there(t, candidates, live)]
+    verdicts = [tests.ask(test, candidates, live) for test in tests.tests]
     findings = tuple(dict.fromkeys(v.finding for v in verdicts if v.finding is not None))
     return (
         tuple(d for d in findings if d.severity is Severity.ERROR),
@@ -118,5 +120,5 @@ def blocked(
     )
 
 
-def _there(test: BlockingTest, candidates: Mapping[str, Artifact], live: EnvironmentVersion) -> bool:
-    return all(name in candidates or name in live.models for name in test.reads)
+def _absent(test: BlockingTest, candidates: Mapping[str, Artifact], live: EnvironmentVersion) -> Set[str]:
+    return {name for name in test.reads if name not in candidates and name not in live.models}

@@ -137,7 +137,7 @@ def _rebased(
     table = Table(run.workspace, result.planned, data, run.engine.name, hidden, pin, result.seconds)
     artifact = composed_table(table, pieces, store.artifact(name, head.models[name]), where)
     made = {n: r.artifact for n, r in done.items() if r.artifact is not None and n != name and not run.each}
-    again = judged(run.tests, replace(result, artifact=artifact, whole=whole), made, head, frozenset())
+    again = judged(run.tests, replace(result, artifact=artifact, whole=whole), made, head, frozenset(), frozenset())
     if again.artifact is None:
         raise StrataError(*again.violations)
     return again
