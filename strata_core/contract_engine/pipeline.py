@@ -56,6 +56,11 @@ class Checked:
     promotions: Mapping[str, Promotion]
     diagnostics: tuple[Diagnostic, ...]
 
+    def usable(self, candidate: Candidate) -> bool:
+        """Whether it is known what a contract asks: it passes validation, and names nothing twice (E023)."""
+        twice = (d for d in self.collated.diagnostics if d.code == "E023" and d.span is not None)
+        return self.validated.passed(candidate) and all(d.span and d.span.file not in candidate.inputs for d in twice)
+
     def blocking(self, *candidates: Candidate) -> tuple[Diagnostic, ...]:
         """What blocks `candidates`: found in the files that they are made of, or in none."""
         files = frozenset(path for c in candidates for path in c.inputs)

@@ -197,3 +197,27 @@ def test_what_is_not_stale_is_not_asked_and_nothing_is_told(root: Path) -> None:
     assert "E143" not in run(["apply", "--project", str(root)]).stderr
     write(root, {"data/orders.csv": GOOD.replace("1.00", "7.00")})
     assert "E143" in run(["apply", "--project", str(root)]).stderr
+
+
+def test_of_two_tests_of_one_name_nobody_knows_which_is_meant(root: Path) -> None:
+    once, again = TESTS[0] | {"asset": "paid"}, TESTS[0] | {"asset": "paid", "sql": "select * from paid where false"}
+    write(root, {PLACE: contract(again, once)})
+    assert [line[-70:] for line in told(root)] == [
+        "`positive` of `shop.paid` cannot be asked: its contract does not pass validation"[-70:]
+    ]
+    assert statuses(applied(root, publish="each")) == REFUSED
+
+
+def test_an_asset_that_is_to_be_a_model_and_is_none_is_told(root: Path) -> None:
+    misspelt = CONTRACT.replace("{id: paid, kind", "{id: paid, ref: Paid, kind")
+    write(root, {PLACE: contract(TESTS[0], text=misspelt)})
+    assert told(root) == [
+        f"E143 {PLACE}:11:21: `Paid` is no model of this project: blocking tests of `shop.paid` are not asked of it"
+    ]
+    result = run(["apply", "--project", str(root)])
+    assert "help: did you mean `paid`?" in result.stderr
+    write(root, {PLACE: contract(TESTS[2], text=misspelt)})
+    assert told(root) == []
+    elsewhere = misspelt.replace("ref: Paid,", "location: data/orders.csv,")
+    write(root, {PLACE: contract(TESTS[0], text=elsewhere)})
+    assert told(root) == []

@@ -164,7 +164,7 @@ def _promise(project: Project, checked: Checked, reference: str, name: str | Non
     sound = {c.id: c for c in checked.collated.candidates if c.sound}
     found = named_cover(reference, tuple(one for c in sound.values() for one in covered_by(c)))
     candidate = sound[found.product]
-    if not checked.validated.passed(candidate):
+    if not checked.usable(candidate):
         raise StrataError(*checked.blocking(candidate))
     table = checked.validated.tables[found.product][found.asset]
     asset = next(a for a in candidate.contract.assets if a.id == found.asset)

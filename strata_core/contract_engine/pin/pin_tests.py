@@ -29,13 +29,14 @@ from ..discover import discover
 from ..pipeline import Checked, Setting, examine, open_setting, outcome_key
 from ..serving.observe import SeenTest
 from ..serving.observed import moment
-from .unusable import Refused, not_known, refused, unread_files
+from .unusable import Refused, not_known, refused, unknown_models, unread_files
 
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
     """What the contracts of a project ask of rows before these go live. `tables` are the names of the assets of each
-    product whose blocking tests can be asked, `refused` the tests that cannot, `unread` tells of files (E143)."""
+    product whose blocking tests can be asked, `refused` the tests that cannot. `unread` tells of files whose tests
+    nobody knows, and of assets that are no models (E143)."""
 
     tables: Mapping[str, frozenset[str]]
     refused: tuple[Refused, ...]
@@ -73,10 +74,11 @@ def _pinned(setting: Setting) -> tuple[Pinned, Checked | None]:
     if isinstance(kept, Pinned):
         return kept, None
     checked = examine(setting, inventory)
-    passing = [c for c in checked.collated.candidates if checked.validated.passed(c)]
+    passing = [c for c in checked.collated.candidates if checked.usable(c)]
     tables = {c.id: frozenset(_names(c)) for c in passing if _asks(c)}
     unread = unread_files(checked)
-    pinned = Pinned(tables, tuple(refused(checked, unread)), not_known(unread))
+    told = (*not_known(unread), *unknown_models(checked))
+    pinned = Pinned(tables, tuple(refused(checked, unread)), told)
     cache.save(key, pinned)
     return pinned, checked
 

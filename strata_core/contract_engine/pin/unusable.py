@@ -12,8 +12,9 @@ from typing import Any
 
 from ...diagnostics import Diagnostic, Severity, Span
 from ...diagnostics.listing import listed
+from ...diagnostics.suggest import did_you_mean
 from ...frozen import dataclass
-from ..authored import model_of
+from ..authored import DbtTest, model_of
 from ..collation.candidate import Candidate
 from ..discover import InputKind, contract_path, is_contract
 from ..pipeline import Checked
@@ -70,12 +71,29 @@ def not_known(unread: Mapping[str, Diagnostic]) -> tuple[Diagnostic, ...]:
     )
 
 
+def unknown_models(checked: Checked) -> Iterator[Diagnostic]:
+    """E143 for each asset of a product with blocking tests that is to be a model of this project, and is none."""
+    models = {name for made in checked.parsed.compiled if made.kind == "strata_model" for name in made.refs}
+    for candidate in checked.collated.candidates if models else ():
+        if not checked.usable(candidate):
+            continue
+        contract = candidate.contract
+        asked = any(t.severity == "blocking" and not isinstance(t, DbtTest) for t in contract.tests)
+        for position, asset in enumerate(contract.assets if asked else ()):
+            name = asset.model if asset.kind == "strata_model" else None
+            if name is not None and name not in models:
+                message = f"`{name}` is no model of this project: blocking tests of `{contract.id}` are not asked of it"
+                place = candidate.span(("assets", position, "ref" if asset.ref else "id"))
+                fix = did_you_mean(name, sorted(models), "name the model by the `ref` of the asset")
+                yield Diagnostic("E143", message, place, Severity.WARNING, fix=fix)
+
+
 def refused(checked: Checked, unread: Mapping[str, Diagnostic]) -> Iterator[Refused]:
     """The blocking tests that cannot be asked, product by product."""
     candidates = checked.collated.by_id
     for product in sorted(candidates.keys() | checked.promotions.keys()):
         candidate, promotion = candidates.get(product), checked.promotions.get(product)
-        if candidate is not None and checked.validated.passed(candidate):
+        if candidate is not None and checked.usable(candidate):
             yield from _lost(candidate, promotion, unread)
         elif candidate is not None:
             yield from _at_fault(candidate, promotion, checked)
