@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from ..contract.model import TableContract
 from ..diagnostics import Report, Span
 from ..frozen import dataclass, field, replace
 from ..language import ast
-from ..relation.build import extend, project, ref
+from ..relation.build import extend, project, ref, rename_windows
 from ..relation.expressions import Call, Cast, Chain, ColumnRef, Expr, ExternCall, Literal, SortKey, columns_read
 from ..relation.extern import Extern
-from ..relation.nodes import Item, Relation
+from ..relation.nodes import Item, Relation, Window
 from .compiled import JoinExpectation
 from .expressions import Context
 from .scope import Scope, Table, resolve
@@ -72,14 +72,29 @@ def with_columns(
     fresh = {item.name for item in new}
     order = tuple(replace(k, expr=over_names(k.expr, names)) for k in rows.order) if names else rows.order
     needed = scope.columns | ordering(order)
-    present = rows.relation.schema.by_name.keys()
+    before = rows.relation
+    present = before.schema.by_name.keys()
     relation: Relation
+    if names is None and isinstance(before, Window) and (windows := _only_named(before, new, present - needed)):
+        before = rename_windows(before, windows)
+        new = tuple(item for item in new if item.name not in windows.values())
+        present = before.schema.by_name.keys()
     if names is None and present <= needed | fresh:
-        relation = extend(rows.relation, new, renamed=renamed) if new else rows.relation
+        relation = extend(before, new, renamed=renamed) if new else before
     else:
-        kept = [Item(n, ref(rows.relation, n)) for n in present if n in needed and n not in fresh]
-        relation = project(rows.relation, (*kept, *new), renamed=renamed)
+        kept = [Item(n, ref(before, n)) for n in present if n in needed and n not in fresh]
+        relation = project(before, (*kept, *new), renamed=renamed)
     return replace(rows, relation=relation, scope=scope, order=order)
+
+
+def _only_named(windows: Window, added: Iterable[Item], gone: Set[str]) -> dict[str, str]:
+    """The new names of the columns of `windows`, if all that is done with them, which then are `gone`, is to give each
+    one that no column before bears."""
+    own = {item.name for item in windows.items}
+    reading = [item for item in added if not own.isdisjoint(columns_read(item.expr))]
+    named = {item.expr.name: item.name for item in reading if isinstance(item.expr, ColumnRef)}
+    only = own == named.keys() and own <= gone and len(reading) == len(own)
+    return named if only and windows.input.schema.by_name.keys().isdisjoint(named.values()) else {}
 
 
 def over_names(expr: Expr, names: Mapping[str, str]) -> Expr:

@@ -237,6 +237,15 @@ def window_rows(input: Relation, items: Iterable[WindowItem]) -> Window:
     return Window(input, items, Schema((*schema.columns, *columns), minimal_keys(keys), edges))
 
 
+def rename_windows(node: Window, names: Mapping[str, str]) -> Window:
+    """`node` with other names, by the old ones, for columns that it adds."""
+    items = tuple(replace(i, name=names.get(i.name, i.name)) for i in node.items)
+    schema, count = node.schema, len(items)
+    added = (replace(c, name=i.name) for c, i in zip(schema.columns[-count:], items, strict=True))
+    keys = frozenset(frozenset(names.get(c, c) for c in key) for key in schema.keys)
+    return Window(node.input, items, Schema((*schema.columns[:-count], *added), keys, schema.edges))
+
+
 PEERS_ALIKE = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})
 """Window functions that give rows which the order does not tell apart the same result."""
 

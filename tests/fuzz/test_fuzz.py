@@ -140,6 +140,7 @@ GROWING: dict[str, Callable[[int], str]] = {
     "columns derived one by one": lambda n: wide("derive {{ y{0} = x{0} + 1 }}", n) + "}",
     "columns replaced one by one": lambda n: wide("derive {{ x{0} = x{0} + 1 }}", n) + "}",
     "columns filtered one by one": lambda n: wide("let y{0} = x{0} + 1 filter y{0} > 1", n) + "}",
+    "windows one by one": lambda n: wide("derive {{ y{0} = rank() over (sort: [x{0}]) }}", n) + "}",
     "a column derived from itself": lambda n: wide("derive {{ x0 = x0 + x1 }}", n) + " select { x0 } }",
     "items of a list": lambda n: f"{MODEL} filter x in [{', '.join(map(str, range(n)))}] }}",
     "operands of or": lambda n: f"{MODEL} filter {' or '.join(f'x == {i}' for i in range(n))} }}",

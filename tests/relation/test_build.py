@@ -12,6 +12,7 @@ from strata_core.relation.build import (
     limit_rows,
     project,
     ref,
+    rename_windows,
     scan,
     sort_rows,
     total_order,
@@ -82,6 +83,13 @@ def test_a_step_that_adds_columns_keeps_all_others_in_their_order_and_a_new_one_
     assert keys(extend(ORDERS, [Item("id", literal(1))])) == set()
     assert replaced.written_out == project(ORDERS, replaced.written_out.items)
     assert [i.name for i in replaced.written_out.items] == ["customer", "country", "amount", "id", "old"]
+
+
+def test_a_window_may_be_called_otherwise() -> None:
+    call_ = window("row_number", partition=(ref(ORDERS, "customer"),))
+    numbered = rename_windows(window_rows(ORDERS, [WindowItem("window", call_)]), {"window": "nth"})
+    assert numbered == window_rows(ORDERS, [WindowItem("nth", call_)])
+    assert keys(numbered) == {("id",), ("customer", "nth")}
 
 
 def test_a_column_that_equals_a_constant_is_no_part_of_a_key() -> None:
