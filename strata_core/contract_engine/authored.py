@@ -18,6 +18,7 @@ SEMVER = (
     r"(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$"
 )
 WORD = r"[a-z][a-z0-9_]*"
+MASK = r"^(hash|null|drop|partial|partial\([1-9][0-9]?\))$"
 
 ProductId = Annotated[str, Rule(pattern=rf"^{WORD}\.{WORD}$", maxLength=128, examples=["flights.punctuality"])]
 Word = Annotated[str, Rule(pattern=rf"^{WORD}$", maxLength=64, examples=["flights"])]
@@ -100,7 +101,7 @@ class ColumnContract(Shape):
     """Consumers rely on this column: touching it breaks them."""
     enum: Annotated[tuple[str, ...], Rule(minItems=1)] | None = None
     classification: Label | None = None
-    mask: Annotated[str, Rule(pattern=r"^(hash|null|drop|partial|partial\([1-9][0-9]?\))$")] | None = None
+    mask: Annotated[str, Rule(pattern=MASK, examples=["hash", "partial(4)"])] | None = None
     """What readers without clearance see: `hash`, `null`, `drop` or `partial(4)`."""
     partition_by: bool | None = None
     freshness: Duration | None = None
@@ -385,7 +386,7 @@ class MaskingIntent(Shape):
     """A column and what readers without clearance see of it."""
 
     column: ColumnRef
-    rule: Annotated[str, Rule(pattern=r"^(hash|null|drop|partial|partial\([1-9][0-9]?\))$")]
+    rule: Annotated[str, Rule(pattern=MASK, examples=["hash", "partial(4)"])]
 
 
 @dataclass(frozen=True, slots=True)

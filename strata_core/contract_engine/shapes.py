@@ -7,6 +7,7 @@ Codes: E104 (unknown field), E105 (type), E106 (missing), E107 (value).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -113,7 +114,7 @@ def _wrong(
             return finding("E106", f"{where} has no `{missing}`", document, path, fix, at_key=True)
         case "type" | "anyOf":
             types = facts.get("types") or [t for c in schema.get("anyOf", ()) if (t := c.get("type"))]
-            return _mistyped(document, path, value, types)
+            return _mistyped(document, path, value, types, schema)
         case "enum" | "const":
             options = facts.get("options") or [facts.get("expected_value", schema.get("const"))]
             near = nearest(value, [str(o) for o in options]) if isinstance(value, str) else None
@@ -123,8 +124,7 @@ def _wrong(
         case "pattern" | "minLength" if isinstance(value, str) and not value.strip():
             return finding("E107", f"{name} is blank", document, path, "give it a value, or leave the field out")
         case "pattern":
-            examples = schema.get("examples", ())
-            fix = f"write it like `{examples[0]}`" if examples else f"it must match `{facts.get('pattern')}`"
+            fix = _like(str(value), str(facts.get("pattern")), schema.get("examples", ()))
             return finding("E107", f"{name} cannot be {_shown(document, path, value)}", document, path, fix)
         case "minItems":
             return finding("E107", f"{name} is an empty list", document, path, "name at least one")
@@ -144,7 +144,30 @@ _BOUNDS = {
 }
 
 
-def _mistyped(document: Document, path: Path, value: Any, types: Sequence[str]) -> Diagnostic:
+def _like(value: str, pattern: str, examples: Sequence[str]) -> str:
+    """How to write a text that does not match a pattern: as it was meant, where that is plain, else like the examples.
+
+    >>> _like("Bronze", "^[a-z]+$", ["flights"]), _like("v2.1.0", r"^[0-9]+\\.[0-9]+\\.[0-9]+$", ["1.0.0"])
+    ('write `bronze`', 'write `2.1.0`')
+    >>> _like("1 day", "^[0-9]+[hd]$", ["24h", "7d"])
+    'write it like `24h` or `7d`'
+    """
+    lower = value.strip().lower()
+    for meant in (
+        value.strip(),
+        lower,
+        value.lstrip("vV"),
+        f"{value}.0",
+        re.sub(r"[^a-z0-9_]+", "_", lower).strip("_"),
+    ):
+        if meant and re.search(pattern, meant):
+            return f"write `{meant}`"
+    return f"write it like {' or '.join(f'`{e}`' for e in examples)}" if examples else f"it must match `{pattern}`"
+
+
+def _mistyped(
+    document: Document, path: Path, value: Any, types: Sequence[str], schema: Mapping[str, Any]
+) -> Diagnostic:
     wanted = " or ".join(WORDS[t] for t in types)
     written = document.written.get(path, str(value))
     if not path:
@@ -156,7 +179,10 @@ def _mistyped(document: Document, path: Path, value: Any, types: Sequence[str]) 
     elif "boolean" in types and isinstance(value, str | int) and written.lower() in _TRUE | _FALSE:
         fix = f"write `{'true' if written.lower() in _TRUE else 'false'}`: YAML 1.2 knows no other words for it"
     elif "string" in types and not isinstance(value, list | dict):
-        fix = f'put it in quotes: `"{written.lower() if isinstance(value, bool) else written}"`'
+        text = written.lower() if isinstance(value, bool) else written
+        texts: Mapping[str, Any] = next((s for s in (schema, *schema.get("anyOf", ())) if "pattern" in s), {})
+        fits = re.search(texts.get("pattern", ""), text)
+        fix = f'put it in quotes: `"{text}"`' if fits else _like(text, texts["pattern"], texts.get("examples", ()))
     elif "array" in types and not isinstance(value, dict):
         fix = f"write it as a list: `[{written}]`"
     elif "array" in types:

@@ -119,9 +119,27 @@ def test_the_fix_says_what_would_be_accepted() -> None:
     assert document is not None
     shaped(document, AUTHORED, found.append)
     assert [d.fix for d in found] == [
-        'put it in quotes: `"1.10"`',
+        "write `1.10.0`",
         "write `false`: YAML 1.2 knows no other words for it",
     ]
+
+
+@pytest.mark.parametrize(
+    ("was", "wrong", "fix"),
+    [
+        ("layer: bronze", "layer: Bronze", "write `bronze`"),
+        ("version: 0.1.0", "version: v0.1.0", "write `0.1.0`"),
+        ("version: 0.1.0", "version: next", "write it like `1.0.0`"),
+        ("id: shop.orders", "id: Shop.Orders", "write `shop.orders`"),
+        ("kind: table\n", "kind: table\n    freshness: {max_age: 24}\n", "write it like `24h`"),
+        ("kind: table\n", "kind: table\n    freshness: {max_age: 1 day}\n", "write it like `24h`"),
+        ("type: int64", "type: int64, mask: partial(0)", "write it like `hash` or `partial(4)`"),
+        ("team: orders", "team: 12", 'put it in quotes: `"12"`'),
+    ],
+)
+def test_the_fix_is_accepted_where_it_is_plain_what_was_meant(tmp_path: Path, was: str, wrong: str, fix: str) -> None:
+    found = checked(tmp_path, {PLACE: ORDERS.replace(was, wrong, 1)}).diagnostics
+    assert fix in [d.fix for d in found]
 
 
 def test_yaml_is_read_by_the_core_schema_of_1_2() -> None:

@@ -32,7 +32,7 @@ def check_agents(candidate: Candidate, levels: Levels, today: date, report: Repo
             message = f"the purpose of `{permission.agent}` is a prohibited usage of the product"
             report(candidate.finding("E152", message, (*path, "purpose"), "change one of the two"))
         if (expired := _expired(permission, today)) is not None:
-            report(candidate.finding("E152", expired, (*path, "expires"), "take the permission out, or extend it"))
+            report(candidate.finding("E152", expired[0], (*path, "expires"), expired[1]))
         if (exposed := _exposed(permission, contract, levels)) is not None:
             fix = "add `constraints: {masked: true}`, raise `max_classification`, or name other `columns`"
             report(candidate.finding("E152", exposed, path, fix))
@@ -42,14 +42,17 @@ def check_agents(candidate: Candidate, levels: Levels, today: date, report: Repo
             report(candidate.finding("E152", message, path, fix))
 
 
-def _expired(permission: AgentPermission, today: date) -> str | None:
+def _expired(permission: AgentPermission, today: date) -> tuple[str, str] | None:
+    """What is wrong with the day on which a permission ends, and the way out."""
     if permission.expires is None:
         return None
     try:
         until = date.fromisoformat(permission.expires)
     except ValueError:
-        return f"`{permission.expires}` is no day of the calendar"
-    return f"the permission of `{permission.agent}` ended on {until}" if until < today else None
+        return f"`{permission.expires}` is no day of the calendar", "write it as `2026-12-31`"
+    if until >= today:
+        return None
+    return f"the permission of `{permission.agent}` ended on {until}", "take the permission out, or extend it"
 
 
 def _exposed(permission: AgentPermission, contract: AuthoredContract, levels: Levels) -> str | None:
