@@ -1,12 +1,13 @@
-"""Where dbt put a model: the one thing that planning asks of a dbt manifest.
+"""Where dbt put a model: the one thing that planning asks of a dbt manifest. Which manifests can be read, whoever does.
 
-Reads manifest v10 to v12 and tolerates newer ones; a model is a Parquet file (dbt-duckdb's `external`
+A model is a Parquet file (dbt-duckdb's `external`
 materialization, which names its `location`) or a table of the DuckDB file that `strata.toml` names.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -17,9 +18,37 @@ from ..diagnostics.suggest import did_you_mean
 from ..digests import hexdigest
 from ..frozen import dataclass
 from ..json_stream import JsonError, members
+from ..lineage.dbt import KINDS
 from .config import DbtConfig
 from .kept import cache
 from .kept.file_digests import file_digest
+
+VERSIONS = range(10, 13)
+"""The versions of the schema of manifests that are known here."""
+_VERSION = re.compile(r"/manifest/v([0-9]+)(\.json)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFault:
+    """What is to be told of a manifest for its version. One that is `readable` is read all the same."""
+
+    message: str
+    fix: str
+    readable: bool
+
+
+def schema_fault(schema: object) -> SchemaFault | None:
+    """What is wrong with a manifest of this `metadata.dbt_schema_version`. A newer one than is known is read: versions
+    add to what is said. An older one says it otherwise, and of another schema nothing is known."""
+    found = _VERSION.search(schema) if isinstance(schema, str) else None
+    version = int(found[1]) if found else None
+    if version in VERSIONS:
+        return None
+    if version is not None and version > VERSIONS[-1]:
+        message = f"the manifest has the schema `{schema}`, which is newer than what is known here: what is new in it "
+        return SchemaFault(f"{message}is not read", "use a version of Strata that knows it", True)
+    fix = f"use a dbt that writes version {VERSIONS[0]} to {VERSIONS[-1]} (dbt 1.6 to 1.11)"
+    return SchemaFault(f"the manifest has the schema `{schema}`, which is not known here", fix, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +99,11 @@ class DbtDocuments:
     digest: str
 
     def read(self, config: DbtConfig) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
-        """Manifest and catalog, whole. Raises `StrataError` E033 where they are damaged."""
+        """Manifest and catalog, whole. Raises `StrataError` E033 where they are damaged, or of an unknown version."""
         try:
             manifest = json.loads(self.manifest.read_bytes())
             catalog = json.loads(self.catalog.read_bytes()) if self.catalog is not None else None
+            _require_schema(config, manifest["metadata"]["dbt_schema_version"])
             for group in ("nodes", "sources"):
                 if not all(isinstance(node, dict) for node in manifest[group].values()):
                     raise TypeError(f"a member of `{group}` is no object")
@@ -102,7 +132,7 @@ def _read(path: Path, root: Path, config: DbtConfig, _modified: int, _size: int)
         key = cache.content_key("dbt tables", str(path).encode(), content.encode())
         tables = cache.load(key)
         if tables is None:
-            tables = _tables(path)
+            tables = _tables(path, config)
             if file_digest(path) == content:  # dbt may have written it anew meanwhile
                 cache.save(key, tables)
     except JsonError as error:
@@ -121,23 +151,28 @@ def _no_manifest(config: DbtConfig, why: str) -> StrataError:
     return StrataError(Diagnostic("E033", message, fix="run `dbt parse` to write it again"))
 
 
-def _tables(path: Path) -> dict[str, DbtTable]:
+def _require_schema(config: DbtConfig, schema: object) -> None:
+    fault = schema_fault(schema)
+    if fault is not None and not fault.readable:
+        raise StrataError(Diagnostic("E033", f"`{config.manifest}`: {fault.message}", fix=fault.fix))
+
+
+def _tables(path: Path, config: DbtConfig) -> dict[str, DbtTable]:
     """The tables of a manifest, read node by node: manifests of a hundred megabytes are real."""
     # dbt runs in its project's folder, the parent of `target/`, and resolves locations against it.
     folder = path.parent.parent
     tables: dict[str, DbtTable] = {}
-    sections = set()
-    for section, _, node in members(path):
-        sections.add(section)
-        if section in ("nodes", "sources") and node["resource_type"] in TABLE_KINDS:
+    versioned = False
+    for section, key, node in members(path):
+        if section == "metadata" and key == "dbt_schema_version":
+            _require_schema(config, node)
+            versioned = True
+        elif section in ("nodes", "sources") and node["resource_type"] in KINDS:
             table = _table(node, folder)
             tables[table.name] = table
-    if sections.isdisjoint(("metadata", "nodes", "sources")):
-        raise KeyError("metadata")
+    if not versioned:
+        raise KeyError("metadata.dbt_schema_version")
     return tables
-
-
-TABLE_KINDS = ("model", "seed", "snapshot", "source")
 
 
 def _table(node: Mapping[str, Any], folder: Path) -> DbtTable:

@@ -12,7 +12,7 @@ from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.tables import Table, TableKind, project_tables
 from .catalog import read_catalog
 from .config import find_project
-from .dbt import find_documents
+from .dbt import find_documents, schema_fault
 from .git_revisions import GitRevision, open_range
 from .kept import cache
 from .kept.cache import uncollected
@@ -82,6 +82,9 @@ def _dbt(project: Project, compiled: CompiledProject) -> tuple[tuple[Table, ...]
     from ..lineage.dbt import dbt_tables  # loads sqlglot
 
     found: list[Diagnostic] = []
+    if (fault := schema_fault(manifest["metadata"]["dbt_schema_version"])) is not None:
+        message = f"`{project.config.dbt.manifest}`: {fault.message}"
+        found.append(Diagnostic("E033", message, severity=Severity.WARNING, fix=fault.fix))
     made = (dbt_tables(manifest, catalog, columns, found.append), tuple(found))
     if find_documents(project.root, project.config.dbt) == documents:  # dbt may have written them anew meanwhile
         cache.save(key, made)

@@ -63,7 +63,7 @@ source staged(dbt: "stg") { columns: { id: int64 primary_key } }
 model kept { from staged }
 """
 MANIFEST = {
-    "metadata": {"adapter_type": "duckdb"},
+    "metadata": {"adapter_type": "duckdb", "dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"},
     "nodes": {
         "model.p.stg": {
             "resource_type": "model",
@@ -112,6 +112,15 @@ def test_a_manifest_that_is_damaged_is_told_and_nothing_else_is_lost(cli, text):
     assert "staged.id" in ran.out
     assert "warning[E033]" in ran.err
     assert ran.clean
+
+
+def test_a_manifest_that_is_newer_than_what_is_known_is_told_and_read(cli):
+    newer = json.loads(json.dumps(MANIFEST).replace("manifest/v12", "manifest/v13"))
+    cli.write("models/dbt.strata", DBT)
+    cli.write("dbt_project/target/manifest.json", json.dumps(newer))
+    ran = cli("lineage", "kept.id")
+    assert (ran.code, "in.raw" in ran.out) == (0, True)
+    assert "warning[E033]: `dbt_project/target/manifest.json`: the manifest has the schema" in ran.err
 
 
 def test_sql_that_cannot_be_traced_is_told(cli):

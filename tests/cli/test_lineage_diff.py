@@ -351,7 +351,10 @@ def test_a_change_reaches_dbt_models_that_read_the_table(repo):
         "relation_name": '"db"."main"."totals"',
     }
     manifest = {
-        "metadata": {"adapter_type": "duckdb"},
+        "metadata": {
+            "adapter_type": "duckdb",
+            "dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json",
+        },
         "nodes": {"model.p.report": report},
         "sources": {"source.p.strata.totals": totals},
     }

@@ -247,13 +247,16 @@ def test_a_truncated_manifest(tmp_path: Path) -> None:
     assert "shop.orders" in found.validated.compatibility
 
 
-@pytest.mark.parametrize("version", ["v9", "v13", "v0"])
-def test_a_manifest_of_an_unknown_version(tmp_path: Path, version: str) -> None:
-    manifest = json.dumps(
-        {"metadata": {"dbt_schema_version": f"https://schemas.getdbt.com/dbt/manifest/{version}.json"}}
-    )
-    toml = '[dbt]\nmanifest = "manifest.json"\n'
-    assert told(tmp_path, {PLACE: ORDERS, "manifest.json": manifest}, toml) == ["E108 manifest.json:1:1"]
+@pytest.mark.parametrize(("version", "blocks", "read"), [("v9", True, 0), ("v13", False, 1), ("v0", True, 0)])
+def test_a_manifest_of_an_unknown_version_is_told_and_a_newer_one_is_read(
+    tmp_path: Path, version: str, blocks: bool, read: int
+) -> None:
+    head = {"dbt_schema_version": f"https://schemas.getdbt.com/dbt/manifest/{version}.json"}
+    nodes = {"model.p.orders": {"resource_type": "model", "unique_id": "model.p.orders", "name": "orders"}}
+    manifest = json.dumps({"metadata": head, "nodes": nodes})
+    found = checked(tmp_path, {PLACE: ORDERS, "manifest.json": manifest}, '[dbt]\nmanifest = "manifest.json"\n')
+    assert [told_at(d) for d in found.diagnostics] == [("E108", "manifest.json:1:1")]
+    assert (found.diagnostics[0].blocks, len(found.parsed.generated)) == (blocks, read)
 
 
 @pytest.mark.parametrize("entry", ["../elsewhere", "/etc", "a/../../b", "C:/x"])

@@ -269,7 +269,8 @@ def test_rows_in_memory_a_dbt_table_and_what_is_out_of_reach(root: Path) -> None
     (root / "data/orders.parquet").unlink()
     with pytest.raises(StrataError, match=r"orders\.parquet"):
         rows_of(guard, promise_of(guard, "orders"))
-    manifest = {
+    manifest: dict[str, Any] = {
+        "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"},
         "nodes": {"model.p.orders": {"resource_type": "model", "unique_id": "model.p.orders", "name": "orders"}},
         "sources": {},
     }

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strata_core.contract_engine.discover import Inventory, discover
-from strata_core.contract_engine.parse.dbt_manifest import VERSIONS
 from strata_core.contract_engine.parse.parsed import GeneratedAsset, GeneratedColumn, ParsedFile
 from strata_core.contract_engine.parse.sql_comments import comment_blocks, leading_comments
 from strata_core.contract_engine.pipeline import open_setting
 from strata_core.json_stream import JsonError, members
+from strata_core.planning.dbt import VERSIONS
 
 from .projects import ORDERS, PLACE, TODAY, checked, write
 

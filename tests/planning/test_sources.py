@@ -93,10 +93,10 @@ def test_seed0_s6_how_the_bytes_are_read_is_part_of_a_digest(resolved, tmp_path)
     assert resolved('duckdb: "w.duckdb", table: "s"').digest == of_s.digest
 
 
-def dbt_manifest(root, nodes):
+def dbt_manifest(root, nodes, version="https://schemas.getdbt.com/dbt/manifest/v12.json"):
     path = root / "dbt_project/target/manifest.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"nodes": nodes, "sources": {}}))
+    path.write_text(json.dumps({"metadata": {"dbt_schema_version": version}, "nodes": nodes, "sources": {}}))
 
 
 def model(name, **config):
@@ -154,7 +154,7 @@ def test_seed0_s5b_e030_a_dbt_manifest_that_is_missing_or_none(fault, tmp_path):
     ("content", "why"),
     [
         ("", "the file ends where `{` is expected (line 1, column 1)"),
-        ("{}", "there is no `metadata` where dbt writes one"),
+        ("{}", "there is no `metadata.dbt_schema_version` where dbt writes one"),
         ('{"nodes": 1}', "a member of `nodes` or `sources` is no object"),
         ('{"nodes": {"a": {"name": "a"}}}', "there is no `resource_type` where dbt writes one"),
         (
@@ -169,6 +169,22 @@ def test_a_dbt_manifest_that_is_damaged_is_told_with_its_place(fault, tmp_path, 
     code, message, fix = fault('dbt: "stg"')
     assert (code, fix) == ("E033", "run `dbt parse` to write it again")
     assert message == f"source `s`: `dbt_project/target/manifest.json` is no dbt manifest: {why}"
+
+
+@pytest.mark.parametrize(("version", "known"), [("v9", False), ("v13", True), ("v0", False), ("12", False)])
+def test_a_newer_dbt_manifest_is_read_and_an_older_or_unknown_one_is_not(resolved, fault, tmp_path, version, known):
+    parquet(tmp_path / "data/stg.parquet", [1])
+    schema = f"https://schemas.getdbt.com/dbt/manifest/{version}.json"
+    dbt_manifest(tmp_path, {"x": model("stg", location="../data/stg.parquet")}, schema)
+    if known:
+        assert resolved('dbt: "stg"').files == (tmp_path / "data/stg.parquet",)
+    else:
+        assert fault('dbt: "stg"') == (
+            "E033",
+            "source `s`: `dbt_project/target/manifest.json`: the manifest has the schema "
+            f"`{schema}`, which is not known here",
+            "use a dbt that writes version 10 to 12 (dbt 1.6 to 1.11)",
+        )
 
 
 def test_a_dbt_manifest_is_read_once_for_its_content(resolved, tmp_path, monkeypatch):

@@ -1,23 +1,20 @@
-"""dbt's `manifest.json`, versions 10 to 12, in one pass: models, seeds, snapshots, sources and tests, projected to
-what contracts ask for. Its size does not matter: see `strata_core.json_stream`.
+"""dbt's `manifest.json`, of the versions that `planning.dbt` knows, in one pass: models, seeds, snapshots, sources and
+tests, projected to what contracts ask for. Its size does not matter: see `strata_core.json_stream`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...diagnostics import Diagnostic, Report, Span
+from ...diagnostics import Diagnostic, Report, Severity, Span
 from ...json_stream import JsonError, members
+from ...lineage.dbt import KINDS
+from ...planning.dbt import schema_fault
 from ..discover import Input
 from ..tree import Tree
 from .parsed import GeneratedAsset, GeneratedColumn, ParsedFile, Relationship, ToolTest
 from .sql_types import strata_type
-
-VERSIONS = range(10, 13)
-_VERSION = re.compile(r"/manifest/v([0-9]+)(\.json)?$")
-_TABLES = frozenset({"model", "seed", "snapshot", "source"})
 
 
 def parse_manifest(one: Input, tree: Tree, report: Report) -> ParsedFile:
@@ -28,16 +25,16 @@ def parse_manifest(one: Input, tree: Tree, report: Report) -> ParsedFile:
         return nothing
     assets: list[GeneratedAsset] = []
     tests: list[ToolTest] = []
-    version: int | None = None
+    versioned = False
     try:
         for section, key, value in members(path):
             if section == "metadata" and key == "dbt_schema_version":
-                found = _VERSION.search(str(value))
-                version = int(found[1]) if found else None
-                if version not in VERSIONS:
-                    message = f"the manifest has the schema `{value}`, which is not known here"
-                    fix = f"use a dbt that writes version {VERSIONS[0]} to {VERSIONS[-1]} (dbt 1.6 to 1.11)"
-                    report(Diagnostic("E108", message, Span(one.path, 1, 1, 1, 1), fix=fix))
+                versioned, fault = True, schema_fault(value)
+                if fault is not None:
+                    severity = Severity.WARNING if fault.readable else Severity.ERROR
+                    span = Span(one.path, 1, 1, 1, 1)
+                    report(Diagnostic("E108", fault.message, span, severity, fix=fault.fix))
+                if fault is not None and not fault.readable:
                     return nothing
             elif section in ("nodes", "sources") and isinstance(value, dict):
                 _take(one.path, value, assets, tests)
@@ -46,7 +43,7 @@ def parse_manifest(one: Input, tree: Tree, report: Report) -> ParsedFile:
         message = f"the manifest cannot be read: {error.message}"
         report(Diagnostic("E108", message, span, fix="run `dbt parse` to write it again"))
         return nothing
-    if version is None:
+    if not versioned:
         message = "this is no dbt manifest: it has no `metadata.dbt_schema_version`"
         report(Diagnostic("E108", message, Span(one.path, 1, 1, 1, 1), fix="run `dbt parse` to write it"))
         return nothing
@@ -61,7 +58,7 @@ def _take(file: str, node: Mapping[str, Any], assets: list[GeneratedAsset], test
         attached = node.get("attached_node")
         asset = attached.split(".")[-1] if isinstance(attached, str) else None
         tests.append(ToolTest(name, unique_id, asset, _relationship(file, node)))
-    elif kind in _TABLES:
+    elif kind in KINDS:
         assets.append(_asset(file, node, name, unique_id, is_source=kind == "source"))
 
 
