@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strata_core.durations import duration
+from strata_core.contract.ages import parse_age
+from strata_core.contract.rules import spelled_age
+from strata_core.durations import UNITS, duration, spelled_duration
 from strata_core.instants import Bound, bound, instant, start_of_day
 from strata_core.store.instant import spell
 from strata_core.store.tables.bounds import Bounds
@@ -91,6 +93,7 @@ def test_an_echo_tells_the_same_bounds_whatever_the_flag(a: int, a_in: bool, b: 
         ("1ns", 1),
         ("2us", 2_000),
         ("90m", 5_400 * 10**9),
+        ("90min", 5_400 * 10**9),
         ("36h", 129_600 * 10**9),
         ("7d", 604_800 * 10**9),
         ("2w", 1_209_600 * 10**9),
@@ -98,3 +101,18 @@ def test_an_echo_tells_the_same_bounds_whatever_the_flag(a: int, a_in: bool, b: 
 )
 def test_durations(text: str, nanoseconds: int) -> None:
     assert duration(text) == nanoseconds
+
+
+@given(st.integers(1, 999_999_999))
+def test_a_duration_is_read_as_it_is_spelled_whoever_reads(seconds: int) -> None:
+    text = spelled_duration(seconds)
+    assert duration(text) == seconds * 10**9
+    assert parse_age(text) == dt.timedelta(seconds=seconds)
+    assert spelled_age(dt.timedelta(seconds=seconds)) == text
+
+
+@given(st.integers(1, 99_999), st.sampled_from(sorted(UNITS)))
+def test_an_age_is_a_duration_of_whole_seconds(count: int, unit: str) -> None:
+    nanoseconds = duration(f"{count}{unit}")
+    whole = dt.timedelta(seconds=nanoseconds // 10**9) if nanoseconds % 10**9 == 0 else None
+    assert parse_age(f"{count}{unit}") == whole

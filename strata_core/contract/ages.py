@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from ..language.units import SECONDS
+from ..durations import SECOND, duration
 
 AGES: dict[str, timedelta | None] = {
     "hourly": timedelta(hours=1),
@@ -19,16 +19,16 @@ AGES: dict[str, timedelta | None] = {
 def parse_age(text: str) -> timedelta | None:
     """The age that `text` spells; None where there is none.
 
-    >>> parse_age("90min"), parse_age("daily"), parse_age("soon")
+    >>> parse_age("90m"), parse_age("daily"), parse_age("soon")
     (datetime.timedelta(seconds=5400), datetime.timedelta(days=1), None)
     """
     if text in AGES:
         return AGES[text]
-    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
-    unit = SECONDS.get(text[len(digits) :])
-    if unit is None or not (digits.isascii() and digits.isdigit() and len(digits) < 10):
+    try:
+        seconds, rest = divmod(duration(text), SECOND)
+    except ValueError:
         return None
-    return age_of(int(digits) * unit)
+    return None if rest else age_of(seconds)
 
 
 def age_of(seconds: int) -> timedelta | None:

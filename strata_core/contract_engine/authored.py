@@ -30,7 +30,7 @@ Label = Annotated[str, Rule(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", maxLength=64, e
 SemVer = Annotated[str, Rule(pattern=SEMVER, examples=["1.0.0"])]
 Day = Annotated[str, Rule(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples=["2026-12-31"])]
 Duration = Annotated[
-    str, Rule(pattern=r"^([1-9][0-9]{0,8}(s|min|h|d|w)|hourly|daily|weekly|monthly)$", examples=["24h"])
+    str, Rule(pattern=r"^([1-9][0-9]{0,8}(s|min|m|h|d|w)|hourly|daily|weekly|monthly)$", examples=["24h"])
 ]
 ColumnRef = Annotated[
     str,

@@ -1,4 +1,6 @@
-"""The units of a duration, apart from the language, for who reads nothing else of it."""
+"""The units of a duration that the language has, for who reads nothing else of it."""
 
-SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+from ..durations import SECOND, UNITS
+
+SECONDS = {unit: UNITS[unit] // SECOND for unit in ("s", "min", "h", "d", "w")}
 """The seconds of each."""

@@ -820,3 +820,9 @@ def test_yaml_that_is_written_is_read_as_it_was_meant(value: Any) -> None:
 )
 def test_yaml_quotes_texts_that_look_like_something_else(text: str) -> None:
     assert loaded(yaml_text({"a": text})) == {"a": text}
+
+
+def test_minutes_are_written_so_that_nobody_takes_them_for_months() -> None:
+    contract = AuthoredContract.of({**loaded(FULL), "freshness": {"max_age": "90m"}})
+    levels = [level for level in odcs(contract)["slaProperties"] if level.get("unit") in ("m", "min")]
+    assert [(level["value"], level["unit"]) for level in levels] == [(90, "min")]

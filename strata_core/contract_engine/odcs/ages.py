@@ -18,7 +18,8 @@ _UNITS = {
 def promised(name: str, age: str, **more: Any) -> dict[str, Any]:
     """A duration as a service level: `{property: name, value: 24, unit: h}`."""
     match = re.fullmatch(r"([0-9]+)([a-z]+)", age)
-    said = {"value": int(match[1]), "unit": match[2]} if match else {"value": age}
+    # `m` is months to some, so minutes are never written so, and what others mean by it is not guessed.
+    said = {"value": int(match[1]), "unit": "min" if match[2] == "m" else match[2]} if match else {"value": age}
     return {"property": name, **said, **more}
 
 

@@ -293,4 +293,4 @@ def lookback(table: str, text: str) -> int:
     try:
         return duration(text)
     except ValueError as cause:
-        raise _invalid(table, f"within: {cause}", "write it as 7d, 36h or 90m") from None
+        raise _invalid(table, f"within: {cause}", "write it as 7d, 36h or 90min") from None
