@@ -23,10 +23,11 @@ from dagster import (
 )
 
 from strata_core.contract_engine.approvals import approvals
+from strata_core.contract_engine.governed import governed_plan
 from strata_core.contract_engine.pin.blocking import blocking_tests
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.applying.apply import apply_plan
-from strata_core.planning.applying.blocking_tests import NO_TESTS, BlockingTests, telling_of
+from strata_core.planning.applying.blocking_tests import NO_TESTS, BlockingTests
 from strata_core.planning.applying.results import Event, Finished, Outcome, Published, Started
 from strata_core.planning.applying.run_events import Parent, announced
 from strata_core.planning.live.promotion import Promotion, plan_promotion, promote
@@ -155,7 +156,6 @@ class StrataApplication:
         source = self.context.run.tags.get(PROMOTE_FROM)
         partitions = asked_of(self.context, models.values())
         take_back = partitions is None and not compiled.errors and models.keys() == compiled.models.keys()
-        asked = partial(approvals, workspace.project.root)
         if source is not None and models:
             promotion = plan_promotion(
                 workspace,
@@ -163,15 +163,13 @@ class StrataApplication:
                 models,
                 with_upstream=False,
                 take_back=take_back,
-                approvals=asked,
+                approvals=partial(approvals, workspace.project.root),
                 tests=partial(blocking_tests, workspace.project, self.environment),
             )
             return promotion, NO_TESTS
-        plan = workspace.plan(
-            models, with_upstream=False, take_back=take_back, force=self.force, approvals=asked, asked=partitions
+        return governed_plan(
+            workspace, models, with_upstream=False, take_back=take_back, force=self.force, asked=partitions
         )
-        tests = blocking_tests(workspace.project, self.environment, {m.name for m in plan.stale})
-        return telling_of(plan, tests), tests
 
     def _happening(
         self, workspace: Workspace, work: Plan | Promotion, tests: BlockingTests, log: RunLog

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -60,10 +59,8 @@ def apply_command(
     last-known-good stays live, and the exit code is 3. Nothing runs where it would break another project that shares
     the store: the exit code is 1. With --partition only these partitions are computed and published.
     """
-    from ..contract_engine.approvals import approvals
-    from ..contract_engine.pin.blocking import blocking_tests
+    from ..contract_engine.governed import governed_plan
     from ..planning.applying.apply import apply_plan
-    from ..planning.applying.blocking_tests import telling_of
     from ..planning.applying.run_events import announced
     from ..planning.choosing import models_named
     from ..planning.workspace import open_workspace
@@ -73,18 +70,11 @@ def apply_command(
         swept = workspace.store.sweep_staging()
         if swept:
             shown.say(f"removed {plural(len(swept), 'candidate')} of killed applies")
-        plan = workspace.plan(
-            models_named(project, models) or None,
-            force=force,
-            full_refresh=full_refresh,
-            approvals=partial(approvals, project.root),
-            asked=asked,
-        )
+        selected = models_named(project, models) or None
+        plan, tests = governed_plan(workspace, selected, force=force, full_refresh=full_refresh, asked=asked)
         if plan.conflicts:
             tell(plan.conflicts, project.line_source, format_)
             return FINDINGS
-        tests = blocking_tests(project, environment, {m.name for m in plan.stale})
-        plan = telling_of(plan, tests)
         if plan.lints and format_ != "json":
             shown.say(rendered(plan.lints, project.line_source, err=True))
         publish = project.config.environment(environment).publish

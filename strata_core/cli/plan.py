@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -63,9 +62,7 @@ def plan_command(
     fault whose blocking tests would have to be asked, and 4 where a file that a stale model reads is missing, or lacks
     what is declared of it.
     """
-    from ..contract_engine.approvals import approvals
-    from ..contract_engine.pin.blocking import blocking_tests
-    from ..planning.applying.blocking_tests import telling_of
+    from ..contract_engine.governed import governed_plan
     from ..planning.choosing import models_named
     from ..planning.forecast import forecast
     from ..planning.inputs.moved_sources import moved_sources
@@ -73,17 +70,10 @@ def plan_command(
 
     with Progress("looking at files", quiet=format_ == "json"):
         workspace = open_workspace(project, environment, compile_sound(project), write=False)
-        plan = workspace.plan(
-            models_named(project, models) or None,
-            force=force,
-            full_refresh=full_refresh,
-            approvals=partial(approvals, project.root),
-            asked=asked,
-        )
+        selected = models_named(project, models) or None
+        plan, tests = governed_plan(workspace, selected, force=force, full_refresh=full_refresh, asked=asked)
         forecasts = forecast(workspace, plan) if plan.stale else {}
         moved = moved_sources(workspace, plan)
-        tests = blocking_tests(project, environment, {m.name for m in plan.stale})
-        plan = telling_of(plan, tests)
     read = {name for planned in plan.stale for name in planned.inputs}
     missing = [d for name, problem in workspace.missing.items() if name in read for d in problem.diagnostics]
     missing += moved
