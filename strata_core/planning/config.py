@@ -197,6 +197,11 @@ def has_contract_folders(root: Path, config: ProjectConfig) -> bool:
     return any((root / folder).is_dir() for folder in config.contracts)
 
 
+def has_products(root: Path, config: ProjectConfig) -> bool:
+    """Whether the project in `root` has contracts of data products, or had some that were promoted."""
+    return has_contract_folders(root, config) or (root / config.contract_engine.promotions).is_dir()
+
+
 def parse_config(text: str, root: Path) -> ProjectConfig:
     """The configuration that the `text` of a `strata.toml` in `root` gives; raises `StrataError` (E073)."""
     import tomllib  # which a module without a project does not need

@@ -8,7 +8,7 @@ from collections.abc import Set
 from ...diagnostics import Diagnostic, Severity, StrataError
 from ...frozen import replace
 from ...planning.applying.blocking_tests import NO_TESTS, BlockingTests, blocked
-from ...planning.config import has_contract_folders
+from ...planning.config import has_products
 from ...planning.project import Project
 from ...store.environments import EnvironmentVersion
 
@@ -17,8 +17,7 @@ def blocking_tests(
     project: Project, environment: str, models: Set[str], guarded: Set[str] = frozenset()
 ) -> BlockingTests:
     """The blocking tests of products that may refuse candidates of `models`, and of `guarded` tables (`pin_tests`)."""
-    promoted = project.root / project.config.contract_engine.promotions
-    if not (models or guarded) or not (has_contract_folders(project.root, project.config) or promoted.is_dir()):
+    if not (models or guarded) or not has_products(project.root, project.config):
         return NO_TESTS
     from .pin_tests import pin_tests
 
