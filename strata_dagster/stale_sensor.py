@@ -8,6 +8,7 @@ again, whatever became of the first, and one of another is.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -35,6 +36,8 @@ from .resource import StrataResource
 from .translator import MODEL, DagsterStrataTranslator
 
 if TYPE_CHECKING:
+    from strata_core.contract_engine.serving.watching import Seen
+    from strata_core.planning.project import Project
     from strata_core.planning.workspace import Workspace
 
 MOST_RUNS = 20
@@ -92,6 +95,8 @@ def strata_stale_sensor(
     partitions = {m: partitions_def or s.partitions_def for m, s in specs.items() if s.partitions_def is not None}
     keys = {model: spec.key for model, spec in specs.items()}
 
+    contracts = _Contracts()
+
     def tick(context: SensorEvaluationContext) -> SensorResult | SkipReason:
         from strata_core.diagnostics import StrataError
         from strata_core.planning.project import compile_, compile_sound, open_project
@@ -103,7 +108,7 @@ def strata_stale_sensor(
             compiled = compile_(opened) if project.on_error == "check" else compile_sound(opened)
             workspace = open_workspace(opened, strata.environment, compiled, write=False)
             base = workspace.store.environment(workspace.environment).head().id
-            seen = _state(workspace, base, partitions.values(), context)
+            seen = _state(workspace, base, partitions.values(), context, contracts.digest(opened))
             before, asked = _cursor(context.cursor)
             if before == seen:
                 return SkipReason("nothing has changed since what is stale was asked for")
@@ -137,6 +142,23 @@ def strata_stale_sensor(
     )
 
 
+class _Contracts:
+    """What the contracts of a project are made of, looked at tick by tick."""
+
+    def __init__(self) -> None:
+        self._seen: Seen | None = None
+
+    def digest(self, project: Project) -> str:
+        """A digest of it; empty where the project has no contracts."""
+        from strata_core.contract_engine.serving.watching import look
+        from strata_core.planning.config import has_contract_folders
+
+        if not has_contract_folders(project.root, project.config):
+            return ""
+        self._seen = look(project.root, self._seen, time.monotonic())
+        return self._seen.digest
+
+
 def _cursor(text: str | None) -> tuple[str, Asked]:
     """The state that a tick saw, and what was asked for by then: none of both in a cursor that somebody wrote in the
     UI, or another release. What is asked for again then, Dagster knows by its run key."""
@@ -156,17 +178,21 @@ def _text(seen: str, asked: Asked) -> str:
 
 
 def _state(
-    workspace: Workspace, base: str, partitions: Iterable[PartitionsDefinition[str]], context: SensorEvaluationContext
+    workspace: Workspace,
+    base: str,
+    partitions: Iterable[PartitionsDefinition[str]],
+    context: SensorEvaluationContext,
+    contracts: str,
 ) -> str:
     """The digest of all that decides what is stale: what models mean, the data of sources, what is live (the version
-    `base`), and which partitions there are. While it stays, nothing is planned."""
+    `base`), which partitions there are, and what `contracts` say. While it stays, nothing is planned."""
     from strata_core.planning.fingerprints import kept_fingerprints
 
     prints = kept_fingerprints(workspace.project, workspace.compiled)
     sources = ((name, workspace.sources[name].digest) for name in sorted(workspace.sources))
     there = (keys[-1] for d in partitions if (keys := d.get_partition_keys(dynamic_partitions_store=context.instance)))
     meant = ((name, prints[name].local, prints[name].merkle) for name in sorted(prints))
-    return hexdigest("state", base, *there, *(text for group in (*sources, *meant) for text in group))
+    return hexdigest("state", base, contracts, *there, *(text for group in (*sources, *meant) for text in group))
 
 
 def _wanted(
@@ -176,13 +202,16 @@ def _wanted(
     context: SensorEvaluationContext,
 ) -> Iterator[_Wanted]:
     """What is stale, upstream first: models without partitions, and of each set of partitions those that are there."""
+    from strata_core.contract_engine.pin.blocking import blocking_tests
+    from strata_core.planning.applying.blocking_tests import NO_TESTS
     from strata_core.planning.candidates import candidates
     from strata_core.planning.partitions.asked_periods import Asked
 
     known = [name for name in workspace.compiled.models if name in keys]
     whole = workspace.plan(known, with_upstream=False)
     stale = {planned.name for planned in whole.stale}
-    for (model, _), candidate in candidates(workspace, whole).items():
+    tests = blocking_tests(workspace.project, workspace.environment, {*known}) if stale else NO_TESTS
+    for (model, _), candidate in candidates(workspace, whole, tests).items():
         if model not in partitions:
             above = tuple(u for u in workspace.compiled.models[model].upstream if u in stale)
             yield _Wanted(model, None, candidate[:DIGITS], above)
@@ -192,7 +221,7 @@ def _wanted(
         if not models or not there:
             continue
         plan = workspace.plan(models, with_upstream=False, asked=Asked(there[0], there[-1]))
-        found = candidates(workspace, plan)
+        found = candidates(workspace, plan, tests)
         others = stale - {*models}
         for (model, partition), candidate in found.items():
             above = tuple(u for u in workspace.compiled.models[model].upstream if u in others)

@@ -103,3 +103,56 @@ def test_an_edit_that_is_taken_back_is_asked_for_again(chain) -> None:
     chain.edit("models/sales/orders.strata", other, plain)
     assert ticks.carried_out() == [["by_country"]]
     assert [str(r["total"]) for r in chain.live("by_country")] == ["15.75", "20.00"]
+
+
+CONTRACT = """\
+apiVersion: strata/v0
+kind: DataProductContract
+id: shop.paid
+name: Paid
+version: 0.1.0
+status: draft
+layer: bronze
+domain: shop
+owner: {team: orders}
+assets:
+  - {id: paid, kind: strata_model, columns: [{name: order_id, type: int64}]}
+  - {id: lands, kind: strata_model}
+tests:
+  - {id: few, kind: sql, severity: blocking, sql: select count(*) from paid having count(*) > 3}
+  - {id: there, kind: sql, severity: blocking, sql: from paid where country not in (select country from lands)}
+"""
+LANDS = """
+source rates(csv: "data/rates.csv") { columns: { country: string nonnull primary_key } }
+model lands { from rates }
+"""
+
+
+@pytest.mark.parametrize("publish", ["", EACH])
+def test_what_a_blocking_test_refused_is_asked_for_again_once_the_test_or_its_tables_are_others(
+    chain, bad_orders, publish
+) -> None:
+    chain.write("strata.toml", (chain.root / "strata.toml").read_text() + publish)
+    chain.write("models/rates.strata", LANDS)
+    chain.edit("models/sales/orders.strata", "enum {ES, MX}", "")
+    chain.write("data/rates.csv", "country\nES\nMX\n")
+    chain.write("contracts/shop/paid/contract.yaml", CONTRACT)
+    ticks = Ticks(chain)
+    assert [sorted(names) for names in ticks.carried_out()] == [["by_country", "known", "lands", "paid"]]
+    chain.write("data/orders.csv", bad_orders)
+    ours = ["paid", "known", "by_country"]
+    assert ticks.carried_out() == [ours]
+    assert [ticks.carried_out() for _ in range(2)] == [[], []]
+    assert len(chain.live("paid")) == 3
+    # What is said beside the tests is no other candidate.
+    chain.write("contracts/shop/paid/contract.yaml", CONTRACT.replace("name: Paid", "name: What was paid"))
+    assert ticks.carried_out() == []
+    chain.write("contracts/shop/paid/contract.yaml", CONTRACT.replace("> 3", "> 4"))
+    assert ticks.carried_out() == [ours]
+    assert len(chain.live("paid")) == 3, "France is no country yet"
+    assert ticks.carried_out() == []
+    chain.write("data/rates.csv", "country\nES\nMX\nFR\n")
+    assert sorted(name for names in ticks.carried_out() for name in names) == ["by_country", "known", "lands", "paid"]
+    ticks.carried_out()
+    assert len(chain.live("paid")) == 4
+    assert ticks.carried_out() == []

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from ...diagnostics import Diagnostic, Severity, Span
+from ...digests import hexdigest
 from ...frozen import dataclass, replace
 from ...planning.applying.blocking_tests import NO_TESTS, BlockingTest, BlockingTests
 from ...planning.applying.results import AskedTest
@@ -23,7 +24,7 @@ from ...planning.inputs.reachable import ReachableTables
 from ...planning.kept import cache
 from ...store.artifacts import Artifact
 from ...store.environments import EnvironmentVersion
-from ..authored import Asset, DbtTest
+from ..authored import Asset, DbtTest, Test
 from ..collation.candidate import Candidate
 from ..discover import discover
 from ..pipeline import Checked, Setting, examine, open_setting, outcome_key
@@ -60,7 +61,11 @@ def pin_tests(root: Path, environment: str, models: Set[str], guarded: Set[str] 
     tests = (one for c in found.values() if checked is not None for one in _of_product(c, checked, guarded))
     asked = tuple(t for t in tests if not wanted.isdisjoint(t.models))
     # Each model by itself: what cannot be asked needs no other table to be there.
-    closed = tuple(BlockingTest(r.product, r.test, frozenset({m}), frozenset({m})) for r in refused for m in r.models)
+    closed = tuple(
+        BlockingTest(r.product, r.test, frozenset({m}), frozenset({m}), hexdigest(r.finding.message, *r.finding.notes))
+        for r in refused
+        for m in r.models
+    )
     findings = {(r.product, r.test): r.finding for r in refused}
     ask = partial(_ask, checked, found, findings, environment)
     return BlockingTests((*asked, *closed), ask, pinned.unread, tuple(findings.values()))
@@ -110,7 +115,14 @@ def _of_product(candidate: Candidate, checked: Checked, guarded: Set[str]) -> It
             continue
         read = tables_read(candidate.contract, test)
         if own := models(table for table in read if table[0] == candidate.id):
-            yield BlockingTest(candidate.id, test.id, own, models(read))
+            yield BlockingTest(candidate.id, test.id, own, models(read), _meaning(candidate, test, checked))
+
+
+def _meaning(candidate: Candidate, test: Test, checked: Checked) -> str:
+    """A digest of what a test asks: its text, the tables that it may read, and what becomes of it if it cannot."""
+    assets = candidate.contract.assets
+    tables = [(a.id, a.kind, a.ref, a.location, [(c.name, c.type) for c in a.columns]) for a in assets]
+    return hexdigest(repr(test), repr(tables), checked.setting.config.contract_engine.unsupported_executors)
 
 
 def _guarded(asset: Asset, guarded: Set[str]) -> str | None:

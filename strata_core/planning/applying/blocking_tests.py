@@ -21,12 +21,13 @@ from .results import AskedTest, ModelResult, PieceResult, Status
 @dataclass(frozen=True, slots=True)
 class BlockingTest:
     """A test of a product: `models` are those of the product's assets that it reads, whose candidates it may refuse;
-    `reads` are all, as it may look into tables of other products."""
+    `reads` are all, as it may look into tables of other products. `meaning` is a digest of what it asks."""
 
     product: str
     id: str
     models: frozenset[str]
     reads: frozenset[str]
+    meaning: str
 
 
 Ask = Callable[[BlockingTest, Mapping[str, Artifact], EnvironmentVersion], AskedTest]
