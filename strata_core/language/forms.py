@@ -94,7 +94,8 @@ def _joined(parts: Sequence[Part], bracket: Bracket = _LIST, glued: bool = False
         part = parts[i]
         text = part.text if isinstance(part, Leaf) else ""
         opens = text in CLOSING
-        joins = text in (".", "..", ":", ",") or (opens and not bracket.spaced)
+        joins = text in (".", ":", ",") or (opens and not bracket.spaced)
+        joins = joins or (text == ".." and not (i and _is(parts[i - 1], ":")))
         joins = joins or (isinstance(part, Tree) and part.rule == "resource")
         if not (tight or joins or glued):
             docs.append(SPACE)

@@ -302,7 +302,7 @@ def _stepwise(input: Relation, run: Run) -> Relation:
         left = together - sum(sizes[n].size for n in step.last_reads if n in sizes)
         left += sum(m.size for m in made.values())
         deep = any(m.depth > MAX_DEPTH for m in made.values())
-        if deep or left > max(MAX_SIZE, apart) or not all(measure(c, sizes).bounded for c in step.conditions):
+        if deep or left > max(MAX_SIZE, apart) or any(_outgrows(c, sizes) for c in step.conditions):
             input = _at_once(input, asked, values)
             values, sizes, asked = {n: ref(input, n) for n in values}, {}, []
             made = {i.name: measure(i.expr) for i in step.items}
@@ -316,6 +316,12 @@ def _stepwise(input: Relation, run: Run) -> Relation:
         sizes |= made
         together = left
     return _at_once(input, asked, values)
+
+
+def _outgrows(condition: Expr, sizes: Mapping[str, Measure]) -> bool:
+    """Whether a condition becomes too large by what is computed of the columns that it reads."""
+    sunk = measure(condition, sizes)
+    return not sunk.bounded and sunk != measure(condition)
 
 
 def _at_once(input: Relation, conditions: Sequence[Expr], values: Mapping[str, Expr]) -> Relation:

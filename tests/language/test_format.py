@@ -177,6 +177,10 @@ def test_the_style():
         ("select { t . * , * except{a,b} }", "select { t.*, * except {a, b} }"),
         ("derive{x=count( distinct a ),y=count( * )}", "derive { x = count(distinct a), y = count(*) }"),
         (
+            "derive { x = sum(a) over(sort:[c]rows:..0), y = sum(a) over (sort:[c],rows:..) } take 2 .. 5",
+            "derive { x = sum(a) over (sort: [c], rows: ..0), y = sum(a) over (sort: [c], rows: ..) }\n  take 2..5",
+        ),
+        (
             "derive { x = sum(a) over(partition_by:[b]sort:[-c]rows: - 1 .. 0) }",
             "derive { x = sum(a) over (partition_by: [b], sort: [-c], rows: -1..0) }",
         ),
