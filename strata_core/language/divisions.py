@@ -20,8 +20,7 @@ from .tables import Tables
 _NAME = r"[A-Za-z_]\w*"
 _OPERAND = rf"(?:\d[\d_]*(?:\.\d+)?|{_NAME}(?:\.{_NAME})?(?:\([^()]*\))?|\([^()]+\))"
 _STATEMENT = "filter|where|let|select|derive|group|aggregate|sort|take|dedup|expand|union|intersect|except|join_[a-z]+"
-_SOME = re.compile(r"[\w)\]`][ \t]*//[ \t]*[\w(]")
-"""What a text has that may hold a division: asked first, since nearly none has."""
+_COMMENT = re.compile(r"//[ \t]*[\w(]")
 _HALF = re.compile(
     rf"//\s*(?P<operand>{_OPERAND}(?:\s*[-+*/%]\s*{_OPERAND})*)"
     rf"(?P<rest>(?:\s*(?:[=!]=|[<>]=?)\s*{_OPERAND})?[,)}}\]\s]*(?:(?:{_NAME}\s*=|(?:{_STATEMENT})\b|//|#).*)?)"
@@ -34,8 +33,8 @@ _OPERANDS = frozenset({"IDENT", "QUOTED", "INT", "FLOAT"})
 
 def divisions(text: str, lines: Lines, tables: Tables) -> Iterator[Diagnostic]:
     """W019 for the comments of a piece that read as the other half of a division."""
-    if _SOME.search(text) is None:
-        return
+    if "//" not in text or not any(_stands_behind(text, found.start()) for found in _COMMENT.finditer(text)):
+        return  # nearly no text has one
     tokens = scan(text, tables)
     words = {token.text for token in tokens}
     head: str | None = None
@@ -55,6 +54,13 @@ def divisions(text: str, lines: Lines, tables: Tables) -> Iterator[Diagnostic]:
         span = lines.span(comment.start(), comment.start() + len("//"))
         changes = (replacement(span, "/"),)
         yield Diagnostic("W019", message, span, Severity.WARNING, fix=fix, suggestions=changes)
+
+
+def _stands_behind(text: str, start: int) -> bool:
+    """Whether something that may be an operand stands on the line before the offset `start`."""
+    while start and text[start - 1] in " \t":
+        start -= 1
+    return start > 0 and (text[start - 1].isalnum() or text[start - 1] in "_)]`")
 
 
 def _is_operand(token: Token, tables: Tables) -> bool:
