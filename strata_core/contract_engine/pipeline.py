@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..diagnostics import Diagnostic, StrataError, in_order
+from ..diagnostics import Diagnostic, Span, StrataError, in_order
 from ..frozen import dataclass, replace
 from ..planning.config import CONFIG_NAME, ProjectConfig, config_fault, find_project, read_config
 from ..planning.kept import cache
@@ -62,9 +62,11 @@ class Checked:
         return self.validated.passed(candidate) and all(d.span and d.span.file not in candidate.inputs for d in twice)
 
     def blocking(self, *candidates: Candidate) -> tuple[Diagnostic, ...]:
-        """What blocks `candidates`: found in the files that they are made of, or in none."""
+        """What blocks `candidates`: found in the files that they are made of, in none, or in the promotion record,
+        which all of them are held against."""
         files = frozenset(path for c in candidates for path in c.inputs)
-        return tuple(d for d in self.diagnostics if d.blocks and (d.span is None or d.span.file in files))
+        everywhere = (d.code == "E161" or d.span is None or d.span.file in files for d in self.diagnostics)
+        return tuple(d for d, here in zip(self.diagnostics, everywhere, strict=True) if here and d.blocks)
 
     def unread(self) -> tuple[Diagnostic, ...]:
         """What keeps files that should be contracts from being any: nobody knows of which product they are."""
@@ -185,7 +187,11 @@ def _promotions(setting: Setting, found: list[Diagnostic]) -> Mapping[str, Promo
     from .serving.promotions import latest
 
     promoted, problems = latest(setting.promotions)
-    found += problems
+    for problem in problems:
+        place = Path(problem.span.file) if problem.span is not None else setting.root
+        inside = place.is_relative_to(setting.root)
+        shown = Span(place.relative_to(setting.root).as_posix(), 1, 1, 1, 1) if inside else problem.span
+        found.append(replace(problem, span=shown))
     return promoted
 
 

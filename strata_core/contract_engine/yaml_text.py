@@ -249,13 +249,11 @@ _HINTS = (
     ("could not find expected ':'", "", "a field is written `name: value`, with a space behind the colon"),
     ("found undefined alias", "", "write `&name` at the value that `*name` stands for, before it"),
     ("unexpected end of stream", "", "close the quote"),
-    (
-        "expected <document start>",
-        "",
-        "the `...` before it ends the document: remove it, or what follows",
-    ),
     ("exceeded max", "", "nest less deep"),
 )
+
+
+_NO_FIELDS = "what stands before it is a whole value: write a mapping, each line as `name: value`"
 
 
 def _malformed(file: str, text: str, error: yaml.MarkedYAMLError) -> Diagnostic:
@@ -270,6 +268,9 @@ def _malformed(file: str, text: str, error: yaml.MarkedYAMLError) -> Diagnostic:
     told = " ".join(p for p in (error.context, error.problem) if p)
     character = shown[column - 1 : column]
     fix = next((hint for words, c, hint in _HINTS if words in told and (not c or c == character)), None)
+    if "expected <document start>" in told:
+        ended = any(text.strip() == "..." for text in lines[: line - 1])
+        fix = "the `...` before it ends the document: remove it, or what follows" if ended else _NO_FIELDS
     if "\t" in shown[: column or 1] and shown.strip():
         tab = shown.index("\t") + 1
         if not shown[: tab - 1].strip():

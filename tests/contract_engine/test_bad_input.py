@@ -70,6 +70,7 @@ WRONG = [
     ("a second document", ORDERS + "---\nid: shop.carts\n", "E101", 16, 1),
     ("a second document that is empty", ORDERS + "--- # end\n", "E101", 16, 1),
     ("a first document that is empty", "---\n---\n" + ORDERS, "E101", 2, 1),
+    ("another format", '[project]\nname = "p"\n', "E101", 2, 1),
     ("what follows the end of the document", ORDERS + "...\npurpose: To know.\n", "E101", 17, 1),
     ("a control character", "name: a\x00b\n", "E101", 1, 8),
 ]

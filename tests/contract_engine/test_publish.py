@@ -232,7 +232,14 @@ def test_a_damaged_record_is_told_and_nothing_is_compared_with_it(tmp_path: Path
     os.chmod(record, 0o644)
     record.write_text(damage)
     again = examine(open_setting(tmp_path, TODAY))
-    assert [(d.code, d.blocks) for d in again.diagnostics] == [("E161", True)]
+    place = "contracts/.promotions/00000000000000000001.json"
+    assert [(d.code, d.blocks, str(d.span)) for d in again.diagnostics] == [("E161", True, f"{place}:1:1")]
+    assert "`00000000000000000001.json`" in again.diagnostics[0].message
+    assert str(tmp_path) not in again.diagnostics[0].message
+    assert again.diagnostics[0].fix == "restore it from Git: `git checkout -- 00000000000000000001.json` in its folder"
+    with pytest.raises(StrataError) as stopped:
+        promoted(again)
+    assert [d.code for d in stopped.value.diagnostics] == ["E161", "E160"]
 
 
 def test_an_unknown_product_is_told(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ against (Seed 2, "Compatibility Rules"), not the latest Git file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -133,5 +134,11 @@ def _promotions(entry: Entry) -> Iterator[Promotion]:
 
 
 def _damaged(folder: Path, why: Diagnostic) -> Diagnostic:
-    message = f"the promotion record cannot be used: {why.message}"
-    return Diagnostic("E161", message, Span(folder.as_posix(), 1, 1, 1, 1), fix=why.fix or "restore it from Git")
+    """E161 at the file of the record that cannot be used, which Git has as it was."""
+    named = re.search(r"\d{20}\.json", why.message)
+    place = folder / named[0] if named else folder
+    told = why.message.replace(f"{place}", f"`{place.name}`")
+    fix = f"restore it from Git: `git checkout -- {place.name}` in its folder"
+    return Diagnostic(
+        "E161", f"the promotion record cannot be used: {told}", Span(place.as_posix(), 1, 1, 1, 1), fix=fix
+    )

@@ -74,7 +74,8 @@ def suggest_on(
 
 def push(root: Path, remote: str, branch: str) -> None:
     """Push the branch; it replaces an older one there that nobody else pushed to. Raises `StrataError` E180."""
-    _git(root, "push", "--force-with-lease", remote, f"refs/heads/{branch}:refs/heads/{branch}")
+    fix = "name a remote that takes it: `git remote -v` lists them; the branch itself is written"
+    _git(root, "push", "--force-with-lease", remote, f"refs/heads/{branch}:refs/heads/{branch}", fix=fix)
 
 
 def _identity(root: Path) -> tuple[str, ...]:
@@ -117,12 +118,15 @@ def _worktree(root: Path, commit: str) -> Iterator[Path]:
             run_git(root, "worktree", "remove", "--force", str(place))
 
 
-def _git(root: Path, *arguments: str, given: str = "") -> str:
+_IN_A_CLONE = "suggestions are made inside a clone of the repository"
+
+
+def _git(root: Path, *arguments: str, given: str = "", fix: str = _IN_A_CLONE) -> str:
     done = run_git(root, *arguments, given=given.encode())
     if done.returncode != 0:
         told = done.stderr.decode(errors="replace").strip()
         said = next(iter(told.splitlines()), "it says nothing").removeprefix("fatal: ")
         verb = next(a for n, a in enumerate(arguments) if a != "-c" and (n == 0 or arguments[n - 1] != "-c"))
         message = f"`git {verb}` failed: {said}"
-        raise StrataError(Diagnostic("E180", message, fix="suggestions are made inside a clone of the repository"))
+        raise StrataError(Diagnostic("E180", message, fix=fix))
     return done.stdout.decode(errors="replace")
