@@ -12,9 +12,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from ..diagnostics import Diagnostic, Span, has_errors
+from ..diagnostics import Diagnostic, Related, Span, has_errors
 from ..diagnostics.placing import placed
-from ..frozen import dataclass
+from ..frozen import dataclass, replace
 from . import ast
 from .build import ACTIONS
 from .divisions import divisions
@@ -118,7 +118,20 @@ def parse_piece(text: str, line: int, following: str, file: str) -> Piece:
 
 def _parts(text: str, tokens: list[Token], lines: Lines) -> tuple[Part, ...]:
     tables = load_tables()
-    return (*(_part(chunk, lines, tables) for chunk in chunks(tokens, text, tables)), *_beside(text, lines, tables))
+    parts = [_part(chunk, lines, tables) for chunk in chunks(tokens, text, tables)]
+    beside = _beside(text, lines, tables)
+    spans = [d.span for part in beside for d in part.diagnostics if d.span is not None]
+    if spans:
+        parts = [part._replace(diagnostics=tuple(_after(d, spans) for d in part.diagnostics)) for part in parts]
+    return (*parts, *beside)
+
+
+def _after(finding: Diagnostic, comments: Sequence[Span]) -> Diagnostic:
+    """A syntax error that points at the last of the `comments` before it, which took the rest of its line away."""
+    before = [span for span in comments if finding.span is not None and span.start < finding.span.start]
+    if finding.code != "E001" or not before:
+        return finding
+    return replace(finding, related=(*finding.related, Related(before[-1], "this begins a comment: is `/` meant?")))
 
 
 def _beside(text: str, lines: Lines, tables: Tables) -> tuple[Part, ...]:

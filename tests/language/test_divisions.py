@@ -79,6 +79,10 @@ def test_it_stands_at_the_sign_and_is_mended_by_one() -> None:
 def test_a_bracket_that_goes_with_the_comment_is_told_beside_what_is_missing() -> None:
     parsed = parse_module(SOURCE + "model m { from t derive { half = qty // 2 } }\n", "m.strata")
     assert [d.code for d in parsed.diagnostics] == ["E001", "W019"]
+    shown = [(str(r.span), r.message) for r in parsed.diagnostics[0].related]
+    assert shown[-1] == ("m.strata:2:38", "this begins a comment: is `/` meant?")
+    below = parse_module("model a { filter ) }\n" + SOURCE + "model m { from t filter qty // 2\n}", "m.strata")
+    assert [(d.code, len(d.related)) for d in below.diagnostics] == [("E001", 0), ("W019", 0)]
 
 
 def test_it_is_told_of_a_model_whose_shape_was_met_before() -> None:
