@@ -221,3 +221,21 @@ def test_an_asset_that_is_to_be_a_model_and_is_none_is_told(root: Path) -> None:
     elsewhere = misspelt.replace("ref: Paid,", "location: data/orders.csv,")
     write(root, {PLACE: contract(TESTS[0], text=elsewhere)})
     assert told(root) == []
+
+
+def test_a_folder_of_contracts_that_is_not_there_is_told_where_strata_toml_names_it(root: Path) -> None:
+    write(root, {"strata.toml": '[project]\nname = "shop"\ncontracts = ["contracts", "contractz"]\n'})
+    assert told(root) == [
+        "E143 strata.toml:3:1: there is no folder `contractz`: blocking tests of contracts in it are not asked"
+    ]
+    write(root, {"strata.toml": '[project]\nname = "shop"\ncontracts = ["contractz"]\n'})
+    assert [line[:4] for line in told(root)] == ["E143"]
+    shutil.rmtree(root / "contracts")
+    write(root, {"strata.toml": '[project]\nname = "shop"\n'})
+    assert told(root) == []
+
+
+def test_a_promotion_record_that_is_damaged_is_told(root: Path) -> None:
+    promoted(root)
+    next((root / "contracts/.promotions").glob("*.json")).write_text("{")
+    assert told(root)[0].partition(": ")[2].startswith("what was promoted is not known: ")

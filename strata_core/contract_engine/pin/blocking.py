@@ -4,11 +4,12 @@ of them."""
 from __future__ import annotations
 
 from collections.abc import Set
+from pathlib import Path
 
 from ...diagnostics import Diagnostic, Severity, StrataError
 from ...frozen import replace
 from ...planning.applying.blocking_tests import NO_TESTS, BlockingTests, blocked
-from ...planning.config import has_products
+from ...planning.config import ProjectConfig, config_fault, has_products
 from ...planning.project import Project
 from ...store.environments import EnvironmentVersion
 
@@ -17,11 +18,25 @@ def blocking_tests(
     project: Project, environment: str, models: Set[str], guarded: Set[str] = frozenset()
 ) -> BlockingTests:
     """The blocking tests of products that may refuse candidates of `models`, and of `guarded` tables (`pin_tests`)."""
-    if not (models or guarded) or not has_products(project.root, project.config):
+    if not (models or guarded):
         return NO_TESTS
-    from .pin_tests import pin_tests
+    root, config, tests = project.root, project.config, NO_TESTS
+    if has_products(root, config):
+        from .pin_tests import pin_tests
 
-    return pin_tests(project.root, environment, models, guarded)
+        tests = pin_tests(root, environment, models, guarded)
+    missing = _missing(root, config)
+    return replace(tests, unread=(*missing, *tests.unread)) if missing else tests
+
+
+def _missing(root: Path, config: ProjectConfig) -> tuple[Diagnostic, ...]:
+    """E143 where `strata.toml` says that contracts lie in a folder that is not there."""
+    named = config.contracts if config.contracts != ProjectConfig().contracts else ()
+    gone = [folder for folder in named if not (root / folder).is_dir()]
+    place = config_fault(root, "project.contracts", "", "").span if gone else None
+    fix = "create it, or correct `[project] contracts`"
+    messages = (f"there is no folder `{folder}`: blocking tests of contracts in it are not asked" for folder in gone)
+    return tuple(Diagnostic("E143", message, place, Severity.WARNING, fix=fix) for message in messages)
 
 
 def broken_tests(

@@ -61,7 +61,9 @@ def not_known(unread: Mapping[str, Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(
         Diagnostic(
             "E143",
-            f"`{file}` is part of no contract: blocking tests in it are not asked",
+            f"what was promoted is not known: {fault.message}"
+            if fault.code == "E161"
+            else f"`{file}` is part of no contract: blocking tests in it are not asked",
             fault.span,
             Severity.WARNING,
             fix=_REPAIR,
