@@ -47,7 +47,7 @@ from .promotion import PROMOTE_FROM
 from .readers import fresh_readers
 from .runlog import RunLog
 from .runtags import tag_run
-from .selection import Selection, selection_of, without
+from .selection import Selection, require_known, selection_of, without
 from .telling import Telling
 
 TRANSIENT = frozenset({"E091", "E092", "E093"})
@@ -126,6 +126,7 @@ class StrataApplication:
                 broken = workspace.compiled.errors
                 yield from (events.unknown(key, broken) for name, key in selection.pins.items() if name in names)
                 selection = without(selection, names)
+            require_known(selection, workspace.compiled)
             work, tests = self._work(workspace, selection)
         except StrataError as error:
             yield from (events.unknown(key, error.diagnostics) for key in selection.pins.values())

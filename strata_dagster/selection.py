@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from dagster import AssetCheckKey, AssetExecutionContext, AssetKey
 
+from strata_core.diagnostics import StrataError
+
 from .checks import LAST_KNOWN_GOOD, WRITE_PIN
 from .translator import MODEL, SOURCE
+
+if TYPE_CHECKING:
+    from strata_core.analysis.compiled import CompiledProject
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,16 @@ def without(selection: Selection, names: Collection[str]) -> Selection:
         return {name: key for name, key in keys.items() if name not in names}
 
     return replace(selection, models=rest(selection.models), pins=rest(selection.pins))
+
+
+def require_known(selection: Selection, compiled: CompiledProject) -> None:
+    """Raise E027 where the project has no such models any more: those of a code location that was loaded before."""
+    from strata_core.planning.plan import unknown_model
+
+    gone = [unknown_model(n, compiled) for n in {**selection.models, **selection.pins} if n not in compiled.models]
+    if gone:
+        told = "reload the code location, which was loaded from other files"
+        raise StrataError(*(replace(d, fix=f"{told}; {d.fix}" if d.fix else told) for d in gone))
 
 
 def selection_of(context: AssetExecutionContext) -> Selection:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -93,53 +93,101 @@ def strata_stale_sensor(
     chosen = translator or DagsterStrataTranslator()
     specs = {str(s.metadata[MODEL]): s for s in strata_asset_specs(project, chosen, select, exclude)}
     partitions = {m: partitions_def or s.partitions_def for m, s in specs.items() if s.partitions_def is not None}
-    keys = {model: spec.key for model, spec in specs.items()}
-
-    contracts = _Contracts()
-
-    def tick(context: SensorEvaluationContext) -> SensorResult | SkipReason:
-        from strata_core.diagnostics import StrataError
-        from strata_core.planning.project import compile_, compile_sound, open_project
-        from strata_core.planning.workspace import open_workspace
-
-        strata = resource.settled()
-        try:
-            opened = open_project(project=strata.root)
-            compiled = compile_(opened) if project.on_error == "check" else compile_sound(opened)
-            workspace = open_workspace(opened, strata.environment, compiled, write=False)
-            base = workspace.store.environment(workspace.environment).head().id
-            seen = _state(workspace, base, partitions.values(), context, contracts.digest(opened))
-            before, asked = _cursor(context.cursor)
-            if before == seen:
-                return SkipReason("nothing has changed since what is stale was asked for")
-            wanted = [*_wanted(workspace, keys, partitions, context)]
-        except StrataError as error:
-            return SkipReason(f"the project cannot be planned:\n{findings(error.diagnostics, None)}")
-        still = {one.name: asked[one.name] for one in wanted if one.name in asked}
-        together = opened.config.environment(strata.environment).publish == "together"
-        requests: list[RunRequest] = []
-        done: dict[str, _Asked] = {}
-        for members in _runs(wanted, still, partitions, together):
-            if len(requests) == MOST_RUNS:
-                seen = ""  # there is more to be asked for
-                break
-            run_key = hexdigest("stale", base, *(text for one in members for text in (one.name, one.candidate)))
-            requests.append(_request(run_key, members, keys))
-            done |= {one.name: _Asked(one.candidate, run_key[:DIGITS]) for one in members}
-        cursor = _text(seen, still | done)
-        if not requests:
-            why = f"{len(wanted):,} stale, each asked for before" if wanted else "nothing is stale"
-            return SensorResult(skip_reason=SkipReason(why), cursor=cursor)
-        return SensorResult(run_requests=requests, cursor=cursor)
-
+    known = frozenset({*project.outline.models, *project.outline.broken})
+    watch = _Watch(
+        project, resource, {model: spec.key for model, spec in specs.items()}, partitions, known, _Contracts()
+    )
     return SensorDefinition(
         name=name,
-        evaluation_fn=tick,
-        asset_selection=AssetSelection.assets(*keys.values()),
+        evaluation_fn=watch.tick,
+        asset_selection=AssetSelection.assets(*watch.keys.values()),
         minimum_interval_seconds=minimum_interval_seconds,
         default_status=default_status,
         description=f"Materializes what is stale of {project.name}, each candidate once.",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Watch:
+    """What the sensor watches over: the selected models by name, with their assets and partitions."""
+
+    project: StrataProject
+    resource: StrataResource
+    keys: Mapping[str, AssetKey]
+    partitions: Mapping[str, PartitionsDefinition[str]]
+    known: frozenset[str]
+    """All models that there were when the code location was loaded."""
+    contracts: _Contracts
+
+    def tick(self, context: SensorEvaluationContext) -> SensorResult | SkipReason:
+        """Runs of what is stale and was not asked for."""
+        from strata_core.diagnostics import StrataError
+
+        try:
+            workspace = self._workspace()
+            base = workspace.store.environment(workspace.environment).head().id
+            seen = self._state(workspace, base, context)
+            before, asked = _cursor(context.cursor)
+            if before == seen:
+                return SkipReason("nothing has changed since what is stale was asked for")
+            wanted = [*_wanted(workspace, self.keys, self.partitions, context)]
+        except StrataError as error:
+            return SkipReason(f"the project cannot be planned:\n{findings(error.diagnostics, None)}")
+        if strange := self._strangers(workspace):
+            context.log.warning(strange)
+        still = {one.name: asked[one.name] for one in wanted if one.name in asked}
+        together = workspace.project.config.environment(workspace.environment).publish == "together"
+        requests: list[RunRequest] = []
+        done: dict[str, _Asked] = {}
+        for members in _runs(wanted, still, self.partitions, together):
+            if len(requests) == MOST_RUNS:
+                seen = ""  # there is more to be asked for
+                break
+            run_key = hexdigest("stale", base, *(text for one in members for text in (one.name, one.candidate)))
+            requests.append(_request(run_key, members, self.keys))
+            done |= {one.name: _Asked(one.candidate, run_key[:DIGITS]) for one in members}
+        cursor = _text(seen, still | done)
+        if not requests:
+            why = f"{len(wanted):,} stale, each asked for before" if wanted else "nothing is stale"
+            return SensorResult(skip_reason=SkipReason(f"{why}; {strange}" if strange else why), cursor=cursor)
+        return SensorResult(run_requests=requests, cursor=cursor)
+
+    def _workspace(self) -> Workspace:
+        from strata_core.planning.project import compile_, compile_sound, open_project
+        from strata_core.planning.workspace import open_workspace
+
+        strata = self.resource.settled()
+        opened = open_project(project=strata.root)
+        compiled = compile_(opened) if self.project.on_error == "check" else compile_sound(opened)
+        return open_workspace(opened, strata.environment, compiled, write=False)
+
+    def _state(self, workspace: Workspace, base: str, context: SensorEvaluationContext) -> str:
+        """The digest of all that decides what is stale and can be asked for: what models mean, the data of sources,
+        what is live (the version `base`), which partitions there are, what contracts say, and the assets of the code
+        location. While it stays, nothing is planned."""
+        from strata_core.planning.fingerprints import kept_fingerprints
+
+        prints = kept_fingerprints(workspace.project, workspace.compiled)
+        sources = ((name, workspace.sources[name].digest) for name in sorted(workspace.sources))
+        store = context.instance
+        there = (
+            keys[-1] for d in self.partitions.values() if (keys := d.get_partition_keys(dynamic_partitions_store=store))
+        )
+        meant = ((name, prints[name].local, prints[name].merkle) for name in sorted(prints))
+        assets = ((name, self.keys[name].to_string()) for name in sorted(self.keys))
+        parts = (text for group in (*sources, *meant, *assets) for text in group)
+        return hexdigest("state", base, self.contracts.digest(workspace.project), *there, *parts)
+
+    def _strangers(self, workspace: Workspace) -> str | None:
+        """What the project has and the code location does not know yet, and the other way round."""
+        there = workspace.compiled.models.keys() | workspace.compiled.broken
+        new, gone = sorted(there - self.known), sorted(self.known - there)
+        told = [
+            f"{what}: {', '.join(f'`{name}`' for name in names)}"
+            for what, names in (("new", new), ("gone", gone))
+            if names
+        ]
+        return f"reload the code location, which knows other models ({'; '.join(told)})" if told else None
 
 
 class _Contracts:
@@ -175,24 +223,6 @@ def _text(seen: str, asked: Asked) -> str:
     """The cursor as Dagster keeps it."""
     told = {name: (one.candidate, one.run) for name, one in asked.items()}
     return json.dumps({"seen": seen, "asked": told}, sort_keys=True)
-
-
-def _state(
-    workspace: Workspace,
-    base: str,
-    partitions: Iterable[PartitionsDefinition[str]],
-    context: SensorEvaluationContext,
-    contracts: str,
-) -> str:
-    """The digest of all that decides what is stale: what models mean, the data of sources, what is live (the version
-    `base`), which partitions there are, and what `contracts` say. While it stays, nothing is planned."""
-    from strata_core.planning.fingerprints import kept_fingerprints
-
-    prints = kept_fingerprints(workspace.project, workspace.compiled)
-    sources = ((name, workspace.sources[name].digest) for name in sorted(workspace.sources))
-    there = (keys[-1] for d in partitions if (keys := d.get_partition_keys(dynamic_partitions_store=context.instance)))
-    meant = ((name, prints[name].local, prints[name].merkle) for name in sorted(prints))
-    return hexdigest("state", base, contracts, *there, *(text for group in (*sources, *meant) for text in group))
 
 
 def _wanted(

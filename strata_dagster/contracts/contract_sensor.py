@@ -101,8 +101,8 @@ def strata_contract_sensor(
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Why a product is to be renewed: the digest of what it is made of (of everything, where an event alone asks for
-    it), and the number of the event, or of the materialization that is to be replaced."""
+    """Why a product is to be renewed: the digest of what it is made of, where that changed, and of the events that ask
+    for it; the number of the last one, or of the materialization that is to be replaced."""
 
     digest: str
     number: int
@@ -155,8 +155,10 @@ class _Watch:
         def take(asset: AssetKey, number: int, entry: EventLogEntry) -> None:
             nonlocal due
             for product in self.products.get(asset, ()):
-                # Of all events, not of the last alone: one that came to light late has a lower number.
-                digest = hexdigest(wanted[product].digest if product in wanted else inputs, str(number))
+                # Of all events, not of the last alone: one that came to light late has a lower number. And of nothing
+                # else: a process that begins anew reads some again, and asks for the same then.
+                before = wanted[product].digest if product in wanted else ""
+                digest = hexdigest(before, str(number), str(entry.timestamp))
                 what = entry.dagster_event_type
                 wanted[product] = Wish(digest, number, f"{what.value if what else 'event'} of {asset.to_user_string()}")
             if asset in self.contracts.covers and (at := _stale_at(entry.asset_materialization)) is not None:
@@ -219,8 +221,8 @@ class _Watch:
 
 
 def _request(product: AssetKey, wish: Wish) -> RunRequest:
-    """A run for a product. Its key says what for: the digest of what it is made of, and the number of the event that
-    asks for it or of the materialization that it replaces, so that what is on its way is not asked for again."""
+    """A run for a product. Its key says what for: what the product is made of, the events that ask for it, and the last
+    of them or the materialization that it replaces, so that what is on its way is not asked for again."""
     name = "/".join(product.path[1:])
     return RunRequest(
         run_key=f"{name}:{wish.digest[:_SHORT]}:{wish.number}",

@@ -8,6 +8,7 @@ import pytest
 
 from strata_core.planning.project import open_project
 from strata_core.store.orphans import orphans
+from strata_core.store.store import Store
 from strata_dagster import DagsterStrataTranslator, StrataProject, StrataResource, observable_sources, strata_assets
 
 HOUR = 3_600_000_000_000
@@ -120,6 +121,29 @@ def test_old_and_new_deployments_of_one_project_in_turn_each_publish_what_they_m
     again = shop.run(assets=shop.assets()[:1])
     assert again.made["by_country"].metadata["reused"].value
     assert {row["country"]: row["total"] for row in shop.live("by_country")} == old
+
+
+def test_a_run_of_a_model_that_is_gone_since_the_location_was_loaded_says_to_reload_it(shop) -> None:
+    assert shop.run().success
+    loaded = shop.assets()[:1]
+    shop.edit("models/rates.strata", "model rate ", "model rate_two ")
+    rate = dg.AssetKey("rate")
+    pin = dg.AssetSelection.checks(dg.AssetCheckKey(rate, "write_pin"))
+    for selection in (["rate"], pin, None):
+        run = shop.run(selection, loaded)
+        assert not run.success
+        assert "E027: there is no model `rate`" in run.failure
+        assert run.verdicts["rate"] == (False, "ERROR")
+        found = str(run.checks["rate.write_pin"].metadata["findings"].value)
+        assert (
+            "reload the code location, which was loaded from other files; models are by_country, paid, rate_two"
+            in found
+        )
+        assert run.made == {}
+    assert shop.run(["paid"], loaded).success
+    assert sorted(Store.open(shop.root / ".strata/store").environment("prod").head().models) == [
+        "by_country", "paid", "rate",
+    ]  # fmt: skip
 
 
 def test_no_daemon_is_needed_for_runs_checks_or_staleness(shop_on_disk) -> None:

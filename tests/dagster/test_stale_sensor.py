@@ -30,16 +30,22 @@ class Ticks:
     shop: Any
     cursor: str | None = None
     keys: set[str] = field(default_factory=set)
+    told: str | None = None
+    """Why the last tick asked for nothing."""
 
-    def asked(self) -> list[list[str]]:
-        """The models that a tick asks for, run by run, without carrying the runs out."""
-        project = self.shop.project
+    def loaded(self) -> tuple[dg.SensorDefinition, dg.Definitions]:
+        """The code location, as it is loaded now."""
         resource = StrataResource(project_dir=self.shop.root)
-        sensor = strata_stale_sensor(project=project, resource=resource)
-        defs = dg.Definitions(assets=self.shop.assets()[:1], sensors=[sensor], resources={"strata": resource})
+        sensor = strata_stale_sensor(project=self.shop.project, resource=resource)
+        assets = self.shop.assets()[:1]
+        return sensor, dg.Definitions(assets=assets, sensors=[sensor], resources={"strata": resource})
+
+    def asked(self, location: tuple[dg.SensorDefinition, dg.Definitions] | None = None) -> list[list[str]]:
+        """The models that a tick asks for, run by run, without carrying the runs out."""
+        sensor, defs = location or self.loaded()
         with dg.build_sensor_context(instance=self.shop.instance, cursor=self.cursor, definitions=defs) as context:
             done = sensor.evaluate_tick(context)
-        self.cursor = done.cursor
+        self.cursor, self.told = done.cursor, done.skip_message
         started = [r for r in done.run_requests or () if r.run_key not in self.keys]
         self.keys.update(str(r.run_key) for r in started)
         return [[key.to_user_string() for key in r.asset_selection or ()] for r in started]
@@ -103,6 +109,22 @@ def test_an_edit_that_is_taken_back_is_asked_for_again(chain) -> None:
     chain.edit("models/sales/orders.strata", other, plain)
     assert ticks.carried_out() == [["by_country"]]
     assert [str(r["total"]) for r in chain.live("by_country")] == ["15.75", "20.00"]
+
+
+def test_a_model_that_is_new_is_asked_for_once_the_code_location_knows_it(chain, capsys) -> None:
+    ticks = Ticks(chain)
+    assert ticks.carried_out() == [["paid", "known", "by_country"]]
+    before = ticks.loaded()
+    chain.edit("models/sales/orders.strata", "model by_country", "model per_country")
+    assert ticks.asked(before) == []
+    reload = "reload the code location, which knows other models (new: `per_country`; gone: `by_country`)"
+    assert ticks.told == f"nothing is stale; {reload}"
+    assert capsys.readouterr().err.count(reload) == 1
+    assert ticks.asked(before) == []
+    assert ticks.told == "nothing has changed since what is stale was asked for"
+    assert reload not in capsys.readouterr().err
+    assert ticks.carried_out() == [["per_country"]]
+    assert (ticks.carried_out(), ticks.told) == ([], "nothing is stale")
 
 
 CONTRACT = """\
