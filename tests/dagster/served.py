@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -61,8 +62,11 @@ class Served:
     def ask(self, query: str, **variables: Any) -> Any:
         body = json.dumps({"query": query, "variables": variables}).encode()
         request = urllib.request.Request(f"{self.address}/graphql", body, {"content-type": "application/json"})
-        with urllib.request.urlopen(request, timeout=120) as answer:
-            said = json.load(answer)
+        try:
+            with urllib.request.urlopen(request, timeout=120) as answer:
+                said = json.load(answer)
+        except urllib.error.HTTPError as error:
+            pytest.fail(f"{error.code}: {error.read().decode()}\n{self.log.read_text()[-3000:]}")
         assert "errors" not in said, said["errors"]
         return said["data"]
 

@@ -32,6 +32,27 @@ def test_what_is_made_of_a_hidden_value_is_hidden_too(shop) -> None:
     assert shown(shop, "derived", 1).rows == (("1", MASKED, MASKED, "12.50"),)
 
 
+def test_of_a_source_the_columns_are_hidden_that_a_hidden_one_is_made_of(shop) -> None:
+    """By way of models that hide nothing themselves; these show what they show."""
+    shop.write(
+        "models/people.strata", 'source people(csv: "p.csv") { columns: { id: int64, mail: string, town: string } }'
+    )
+    shop.write(
+        "models/derived.strata",
+        """
+        model plain { from people select { id, low = lower(mail), town } }
+        contract Kept { id: int64  name: string classification: "pii" mask: hash }
+        model kept -> contract Kept { from plain select { id, name = low } }
+        """,
+    )
+    hidden = hidden_columns(shop.workspace().compiled)
+    assert {name: hidden[name] for name in ("people", "plain", "kept")} == {
+        "people": {"mail"},
+        "plain": set(),
+        "kept": {"name"},
+    }
+
+
 def test_fewer_rows_than_asked_are_all_shown(shop) -> None:
     shop.apply()
     assert len(shown(shop, "top").rows) == 1

@@ -254,3 +254,13 @@ def test_a_dropped_environment_has_nothing_to_promote(shop):
         "nothing of shop is published in `pr_1`",
         "run `strata apply --env pr_1`",
     )
+
+
+def test_an_environment_with_protected_columns_that_nobody_reads_is_dropped(shop):
+    """`protected` keeps a column while its table is made; who drops a branch's environment ends that on purpose."""
+    kept = (
+        "contract Kept { country: string protected }\nmodel kept -> contract Kept { from orders select { country } }\n"
+    )
+    shop.write("models/kept.strata", kept)
+    shop.apply("kept", environment="pr_1")
+    assert drop_environment(shop.project, "pr_1").removed == ("kept",)

@@ -168,7 +168,7 @@ def check_sources(
     for name, source in sources.items():
         asked = ages(source.contract) or kept_declaration(source, inputs[name].data.digest) not in known
         if asked and name not in run.checked:
-            run.checked[name] = pin_source(run.engine, source, inputs[name].table, run.now)
+            run.checked[name] = pin_source(run.engine, source, inputs[name].table, run.now, run.hidden[name])
     old = (source_outdated(source, run.workspace.sources[name].written, run.now) for name, source in sources.items())
     return tuple(run.checked[n] for n in sources if n in run.checked), tuple(d for d in old if d is not None)
 

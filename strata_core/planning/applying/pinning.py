@@ -31,10 +31,12 @@ from ..live.preview import columns_from
 from ..promised import promised
 
 
-def pin_source(engine: Engine, source: Source, table: TableInput, now: datetime) -> PinReport:
-    """The report on a source's rows against its declaration."""
+def pin_source(
+    engine: Engine, source: Source, table: TableInput, now: datetime, hidden: Set[str] = frozenset()
+) -> PinReport:
+    """The report on a source's rows against its declaration. No sample shows a value of a `hidden` column."""
     with told_at(source):
-        report = pin(engine, table, source.contract, now=now, raw=as_text(table))
+        report = pin(engine, table, source.contract, now=now, raw=as_text(table), masked=hidden)
     return replace(report, source=True)
 
 

@@ -47,7 +47,8 @@ def drop_environment(project: Project, name: str) -> Dropped:
         raise StrataError(Diagnostic("E095", message, fix="`strata env list` shows what is published"))
     ours = catalog.get(own, Registration(own))
     readers = {**catalog, own: replace(ours, reads=())}  # which go with what they read
-    if breaking := breaking_changes(own, lambda _: None, readers, removed):
+    # `protected` promises that columns stay while their table is made; to drop an environment is to end that.
+    if breaking := [one for one in breaking_changes(own, lambda _: None, readers, removed) if one.readers]:
         raise StrataError(*judged(own, breaking, ()).diagnostics)
     version = environment.publish(head, {}, set(removed), message="dropped")
     register(store, own, NOTHING, {}, version, name, ())
