@@ -14,6 +14,7 @@ import pytest
 
 from strata_core.contract_engine.execution.masks import masked_columns
 from strata_core.contract_engine.execution.run import run_tests
+from strata_core.contract_engine.pin.covering import covered
 from strata_core.diagnostics import StrataError
 from strata_core.engines.duckdb.queries import ask
 from strata_core.engines.protocol import DuckDBTable, EngineSettings, ParquetTable
@@ -358,3 +359,25 @@ def test_no_other_table_of_a_database_file_is_named(tmp_path: Path, query: str) 
     with pytest.raises(StrataError) as told:
         ask(query, database, EngineSettings(), seconds=60, samples=1)
     assert told.value.diagnostics[0].code == "E140"
+
+
+def test_what_a_query_makes_itself_is_no_asset_that_has_to_be_in_reach(tmp_path: Path) -> None:
+    text = "with countries as (select 'DE' as code) select id from orders, countries where id < 0"
+    rows(tmp_path)
+    (tmp_path / "data/countries.csv").unlink()
+    found = checked(tmp_path, {PLACE: f"{CONTRACT}tests: {json.dumps([sql('own', text)])}\n"})
+    seen = run_tests(found, ReachableTables(tmp_path, found.setting.config), NOW).tests
+    assert [(t.test, t.outcome, t.message) for t in seen] == [("own", "passed", None)]
+
+
+def test_a_test_is_listed_with_the_asset_that_it_reads_in_whatever_dialect(tmp_path: Path) -> None:
+    tests = [
+        sql("brackets", "select top 5 [people] from [countries] where [people] < 0", dialect="tsql"),
+        sql("no_sql", "select from where", dialect="tsql"),
+        sql("own", "with orders as (select code from countries) select code from orders where code is null"),
+    ]
+    found = checked(tmp_path, {PLACE: f"{CONTRACT}tests: {json.dumps(tests)}\n"})
+    assert [(a.asset, [t.id for t in a.tests]) for a in covered(found.setting)] == [
+        ("orders", ["no_sql"]),
+        ("countries", ["brackets", "own"]),
+    ]

@@ -24,6 +24,7 @@ from ..authored import Asset, AuthoredContract, Custom, DbtTest, ExpectationTest
 from ..conditions import TABLE, compiled_condition
 from ..pipeline import Checked
 from ..serving.observe import Observations, Outcome, SeenTest
+from ..sql_tables import assets_read
 from ..validate.test_shapes import DIALECTS
 from .masks import masked_columns
 from .statements import statement
@@ -134,7 +135,8 @@ def _read(contract: AuthoredContract, test: SqlTest | ExpectationTest) -> Mappin
     """The tables that a test reads: the names that they have in its query, with product and asset."""
     match test:
         case SqlTest():
-            return _mentioned(test.sql, contract)
+            # The others need not be in reach.
+            return {name: (contract.id, asset) for name, asset in assets_read(test, contract.assets).items()}
         case ExpectationTest(expectation=Referential(to=to)):
             other, _, place = to[0].rpartition("/")
             product, asset = other or contract.id, place.partition(".")[0]
@@ -142,23 +144,6 @@ def _read(contract: AuthoredContract, test: SqlTest | ExpectationTest) -> Mappin
             return {test.asset: (contract.id, test.asset), name: (product, asset)}
         case ExpectationTest():
             return {test.asset: (contract.id, test.asset)}
-
-
-def mentioned_assets(sql: str, contract: AuthoredContract) -> tuple[str, ...]:
-    """The ids of the product's assets that a query names, in the order of the contract."""
-    found = {asset for _, asset in _mentioned(sql, contract).values()}
-    return tuple(a.id for a in contract.assets if a.id in found)
-
-
-def _mentioned(sql: str, contract: AuthoredContract) -> Mapping[str, tuple[str, str]]:
-    """The product's assets that a query names: the others need not be in reach."""
-    import sqlglot
-    from sqlglot import exp
-
-    assets = {name.casefold(): a.id for a in contract.assets for name in a.names}
-    tables = sqlglot.parse_one(sql, read="duckdb").find_all(exp.Table)
-    found = (".".join(part.name for part in table.parts) for table in tables)
-    return {name: (contract.id, assets[name.casefold()]) for name in found if name.casefold() in assets}
 
 
 def tables_read(contract: AuthoredContract, test: SqlTest | ExpectationTest) -> frozenset[tuple[str, str]]:

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from ...diagnostics import Diagnostic, Report, Span
 from ...frozen import dataclass
 from ..discover import Input
+from ..sql_tables import tables_of
 from ..tree import Tree
 from ..yaml_text import decoded, read_yaml_text
 from .contracts import fragment_of, too_large_beside
@@ -75,13 +76,11 @@ def query_facts(sql: str, path: str, name: str) -> Iterator[GeneratedAsset]:
         query = query.expression
     if not isinstance(query, exp.Query):
         return
-    ctes = {cte.alias for cte in query.find_all(exp.CTE)}
-    read = sorted({".".join(p.name for p in t.parts) for t in query.find_all(exp.Table) if t.name})
     names = query.named_selects
     complete = bool(names) and all(names) and "*" not in names
     span = Span(path, 1, 1, 1, 1)
     columns = tuple(GeneratedColumn(n) for n in names if n and n != "*") if len(set(names)) == len(names) else ()
-    upstream = tuple(t for t in read if t not in ctes)
+    upstream = tuple(sorted({name for name, _ in tables_of(query)}))
     yield GeneratedAsset("sql", (name, path), columns, upstream, span, complete=complete and bool(columns))
 
 

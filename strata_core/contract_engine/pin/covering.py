@@ -141,9 +141,10 @@ def _about(test: Test, contract: AuthoredContract) -> str:
         return test.asset
     if test.kind != "sql" or len(contract.assets) == 1:
         return first
-    from ..execution.run import mentioned_assets
+    from ..sql_tables import assets_read
 
-    return next(iter(mentioned_assets(test.sql, contract)), first)
+    read = assets_read(test, contract.assets).values()
+    return next((asset.id for asset in contract.assets if asset.id in read), first)
 
 
 def listed_test(test: Test, contract: AuthoredContract) -> CoveredTest:

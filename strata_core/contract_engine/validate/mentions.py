@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ...diagnostics import Report, Severity
-from ..authored import Asset
+from ..authored import Asset, SqlTest
 from ..collation.candidate import Candidate
 from ..mentions import naming, texts
+from ..sql_tables import query_of, tables_of
 
 
 def check_mentions(candidate: Candidate, removed: Mapping[str, str], report: Report) -> None:
@@ -38,22 +39,20 @@ def _tests(candidate: Candidate, assets: Mapping[str, Asset], asset: str, column
     """The SQL tests that ask for the column of the asset, and can mean no other."""
     word = re.compile(rf"(?<!\w){re.escape(column)}(?!\w)", re.IGNORECASE)
     for number, test in enumerate(candidate.contract.tests):
-        if test.kind == "sql" and word.search(test.sql) and _asks(test.sql, test.dialect, assets, asset, column):
+        if test.kind == "sql" and word.search(test.sql) and _asks(test, assets, asset, column):
             yield number
 
 
-def _asks(sql: str, dialect: str | None, assets: Mapping[str, Asset], asset: str, column: str) -> bool:
-    import sqlglot  # where a test may name what was removed
-    from sqlglot import exp
+def _asks(test: SqlTest, assets: Mapping[str, Asset], asset: str, column: str) -> bool:
+    query = query_of(test)
+    if query is None:
+        return False
+    from sqlglot import exp  # where a test may name what was removed
 
-    try:
-        query = sqlglot.parse_one(sql, read=dialect or "duckdb")
-    except (ValueError, RecursionError, sqlglot.errors.SqlglotError):
-        return False  # told as E140
     known = {name.casefold(): one for one in assets.values() for name in one.names}
     read = {}
-    for table in query.find_all(exp.Table):
-        one = known.get(".".join(part.name for part in table.parts).casefold())
+    for name, table in tables_of(query):
+        one = known.get(name.casefold())
         if one is not None:
             read[table.alias_or_name.casefold()] = one.id
     if asset not in read.values():

@@ -8,8 +8,8 @@ is not there, as `[contract_engine] unsupported_executors` says).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ...contract.ages import parse_age
 from ...diagnostics import Diagnostic, Report, Severity, StrataError
@@ -22,9 +22,7 @@ from ..collation.candidate import Candidate
 from ..conditions import compiled_condition
 from ..documents import Path
 from ..parse.parsed import Parsed
-
-if TYPE_CHECKING:  # 100 ms, which contracts without SQL do not pay
-    from sqlglot import exp
+from ..sql_tables import tables_of
 
 DIALECTS = frozenset({"duckdb"})
 """Dialects of SQL that the embedded engine runs."""
@@ -107,30 +105,10 @@ def sql_faults(sql: str, dialect: str, assets: Iterable[Asset]) -> Iterator[tupl
         if as_table or name in _READS_ELSEWHERE:
             yield f"`{name}` reads what is no asset of the product", "name its assets alone"
             return
-    for table in statement.find_all(exp.Table):
-        name = ".".join(p.name for p in table.parts) if table.name else ""
-        if name and name.casefold() not in names and not (len(table.parts) == 1 and _is_cte(table)):
+    for name, _ in tables_of(statement):
+        if name.casefold() not in names:
             fix = did_you_mean(name, names, f"its assets are {', '.join(sorted(names))}")
             yield f"`{name}` is no asset of the product", fix
-
-
-def _is_cte(table: exp.Table) -> bool:
-    """Whether `table` is a common table expression that its place in the query sees."""
-    from sqlglot import exp
-
-    name, node = table.name.casefold(), table.parent
-    below: exp.Expr = table
-    while node is not None:
-        seen: Sequence[exp.Expr] = ()
-        if isinstance(node, exp.With):
-            siblings = node.expressions
-            seen = siblings if node.recursive else siblings[: siblings.index(below)]
-        elif isinstance(node, exp.Query) and not isinstance(below, exp.With):
-            seen = node.ctes
-        if any(cte.alias.casefold() == name for cte in seen):
-            return True
-        below, node = node, node.parent
-    return False
 
 
 _READS_ELSEWHERE = frozenset({"getenv", "getvariable", "current_setting", "read_text", "read_blob", "glob", "query"})
