@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from .digests import digest
+from .whole_files import write_whole
 
 
 def cache_directory() -> Path:
@@ -28,18 +29,9 @@ def keep(path: Path, content: bytes) -> bool:
 
     Only its user may read the folder: what lies there is believed, if it is what was written.
     """
-    temporary = path.with_name(f".new-{os.getpid()}-{os.urandom(8).hex()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.writelines((_checksum(content), content))
-            os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
+        write_whole(path, _checksum(content), content, mode=0o600)
     except OSError:
         return False
     return True

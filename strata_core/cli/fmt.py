@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import os
-import shutil
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,6 +13,7 @@ import click
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.wording import plural
 from ..planning.project import SUFFIX, module_paths, open_project
+from ..whole_files import write_whole
 from .exits import CLEAN, FINDINGS, exit_code
 from .report import tell
 
@@ -90,7 +88,7 @@ def _one(path: Path, shown: str, texts: dict[str, str], *, write: bool, diff: bo
         return "unchanged", ()
     if write and not stdin:
         try:
-            _replace(path.resolve(), after)
+            write_whole(path.resolve(), after)
         except OSError as error:
             return "broken", [Diagnostic("E002", f"`{shown}` cannot be written: {error.strerror}")]
     if not (diff or stdin):
@@ -104,19 +102,6 @@ def _difference(before: str, after: str, shown: str) -> str:
         before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{place}", f"b/{place}"
     )
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write `path` in one step, so that no reader ever finds half of it; its mode stays."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def _summary(done: Counter[str], *, write: bool) -> str:

@@ -14,6 +14,7 @@ from ...contract_engine.pipeline import Setting, examine, open_setting
 from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.suggest import did_you_mean
 from ...planning.config import CONTRACT_FILE
+from ...whole_files import write_whole
 from .report import answered_for, tell
 
 if TYPE_CHECKING:  # who asks for an unchanged tree needs neither
@@ -120,11 +121,9 @@ def place_contract(setting: Setting, product: str, text: str) -> str:
 
 def write(path: Path, content: bytes) -> None:
     """The file as a whole, or as it was. Raises `StrataError` E073 where it cannot be written."""
-    new = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        new.write_bytes(content)
-        new.replace(path)
+        write_whole(path, content)
     except OSError as error:
         fix = "give leave to write there, or name another place with `--out`"
         raise StrataError(Diagnostic("E073", f"`{path}` cannot be written: {error.strerror}", fix=fix)) from None

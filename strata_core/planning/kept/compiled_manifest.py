@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 from ...diagnostics import Diagnostic, Severity, Span, StrataError
 from ...digests import hexdigest
 from ...periods import Periods
+from ...whole_files import write_whole
 from ..project import Project, content_parts
 from ..semantics import SEMANTICS_VERSION
 from .outline import ColumnOutline, ModelOutline, Outline, SourceOutline
@@ -36,13 +36,10 @@ def write_manifest(project: Project, outline: Outline, path: Path | None = None)
     """Write the manifest of `project` (to `path`, else where it is looked for), whole or not at all. Raises
     `StrataError` E092."""
     path = path or manifest_path(project)
-    new = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        new.write_bytes(sealed(_encode(project, outline)))
-        os.replace(new, path)
+        write_whole(path, sealed(_encode(project, outline)))
     except OSError as error:
-        new.unlink(missing_ok=True)
         raise StrataError(Diagnostic("E092", f"`{path}` cannot be written: {error.strerror}")) from None
     return path
 

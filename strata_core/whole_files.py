@@ -1,0 +1,25 @@
+"""Files that are written whole: a reader finds all of one, or what was there before, also while others write it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+
+
+def write_whole(path: Path, *parts: bytes, mode: int = 0o666) -> None:
+    """Write `path` in one step, in a folder that is there. The mode of a file that is there stays; a new one has
+    `mode`, less what the user's mask takes. Raises `OSError`; then nothing is left behind."""
+    temporary = path.with_name(f".new-{os.getpid()}-{os.urandom(8).hex()}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(parts)
+        with contextlib.suppress(FileNotFoundError):
+            os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
