@@ -7,10 +7,10 @@ one field are in `validate/`. What stands here is what may be written; every oth
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
 from ..frozen import dataclass, field
+from .naming import model_of, stored_as
 from .shape import Rule, Shape
 
 SEMVER = (
@@ -155,34 +155,6 @@ class Asset(Shape):
     def stored(self) -> tuple[str, ...]:
         """The names under which the store may have its rows."""
         return stored_as(self.kind, self.names[0])
-
-
-def model_of(kind: object, name: str, location: object) -> str | None:
-    """The model of Strata that an asset of this shape is; None where its rows are elsewhere."""
-    elsewhere = isinstance(location, str) and "://" not in location
-    return None if kind == "dbt_model" or elsewhere else name
-
-
-def stored_as(kind: str, name: str) -> tuple[str, ...]:
-    """The names under which the store may have the rows of an asset: that of the model that makes them, or of the table
-    that is guarded, whose maker may call it what no folder can be called.
-
-    >>> stored_as("strata_model", "orders"), stored_as("dbt_model", "warehouse.orders")
-    (('orders',), ('warehouse_orders',))
-    """
-    guarded = store_name(name)
-    if kind == "strata_model":
-        return (name,)
-    return tuple(dict.fromkeys((guarded, name))) if kind == "dagster_asset" else (guarded,)
-
-
-def store_name(name: str) -> str:
-    """A table's name as the store can have it.
-
-    >>> store_name("warehouse/orders")
-    'warehouse_orders'
-    """
-    return re.sub(r"[^A-Za-z0-9_-]+", "_", name)
 
 
 @dataclass(frozen=True, slots=True)

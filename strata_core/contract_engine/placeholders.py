@@ -9,6 +9,7 @@ from typing import Any
 from ..diagnostics import Report, Severity
 from .collation.candidate import Candidate
 from .documents import Path
+from .naming import is_draft
 
 ASKED = "TODO"
 _LEFT = re.compile(rf"{ASKED}(:|\s*$)")
@@ -18,7 +19,7 @@ _NO_PROSE = frozenset({"enum", "values", "name", "id", "ref", "column", "pattern
 
 def check_placeholders(candidate: Candidate, report: Report) -> None:
     """E124 for each text that is still to be written: a warning in a draft, an error from 1.0.0 on."""
-    live = not candidate.contract.version.startswith("0.")
+    live = not is_draft(candidate.contract.version)
     for path in _asked(candidate.data, ()):
         message = f"`{candidate.spelled(path)}` is still `{ASKED}`: nobody has said what is meant"
         fix = "write what is meant, or leave the field out where it may be"

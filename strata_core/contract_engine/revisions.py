@@ -24,6 +24,7 @@ from .compatibility.compare import compare
 from .compatibility.verdict import Verdict
 from .discover import InputKind, without_contract
 from .levels import Levels
+from .naming import is_draft
 from .pipeline import Checked, Setting, examine, open_setting
 from .tree import NEVER
 
@@ -92,7 +93,7 @@ class ProductDiff:
         """Whether those break who read a live version."""
         if self.before is None:
             return False
-        live = not str(self.before.data["version"]).startswith("0.")
+        live = not is_draft(str(self.before.data["version"]))
         return live and (self.after is None or self.verdict is Verdict.MAJOR)
 
     @property
@@ -134,7 +135,7 @@ def contract_diff(written: str, folder: Path, today: date) -> ContractDiff:
             continue
         changes = compare(had, has, levels)
         if changes or had.data["version"] != has.data["version"] or had.id != has.id:
-            draft = str(had.data["version"]).startswith("0.")
+            draft = is_draft(str(had.data["version"]))
             verdict = Verdict.MAJOR if had.id != has.id else verdict_of(changes)
             products.append(ProductDiff(id_, had, has, Verdict.DRAFT if draft else verdict, changes))
     unsound = {c.file for c in after.collated.candidates if not c.sound}

@@ -159,6 +159,18 @@ def test_a_contract_whose_other_product_is_at_fault_is_not_held_against_its_own_
     assert "does not pass validation" in outcome.results["paid"].violations[0].message
 
 
+@pytest.mark.parametrize("named", ["customers.name", "shop.paid/customers.name"])
+def test_an_asset_of_its_own_product_that_a_test_looks_into_is_refused_however_it_is_named(
+    tmp_path: Path, named: str
+) -> None:
+    test = TESTS[1] | {"expectation": {"type": "referential", "columns": ["customer"], "to": [named]}}
+    root = laid_out(tmp_path, test, text=LIVE)
+    promoted(root)
+    write(root, {PLACE: CUT})
+    found = blocking_tests(open_project(project=root), "prod", {"people_of"})
+    assert [d.code for d in found.refused] == ["E144"]
+
+
 def test_plan_apply_and_promote_tell_of_what_they_cannot_ask(root: Path) -> None:
     here = ["--project", str(root)]
     run(["apply", "--env", "pr_1", *here])

@@ -18,6 +18,7 @@ from ..authored import AuthoredContract
 from ..authored import Compatibility as Told
 from ..collation.candidate import Candidate
 from ..documents import Path
+from ..naming import is_draft
 from ..serving.promotions import Promotion
 from .changes import ProductChange, changes_of
 from .verdict import Compatibility, Verdict
@@ -46,7 +47,7 @@ def classify(
 ) -> Compatibility:
     """The verdict of `today` on `changes` since `promotion`, whose contract is `before`."""
     contract = after.contract
-    draft = contract.version.startswith("0.")
+    draft = is_draft(contract.version)
     found: list[Diagnostic] = []
     tombstones = _tombstones(promotion, changes, contract)
     if not promotion.live:

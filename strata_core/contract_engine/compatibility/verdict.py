@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...diagnostics import Diagnostic
 from ...frozen import dataclass
+from ..naming import is_draft
 
 if TYPE_CHECKING:
     from ..serving.promotions import Promotion
@@ -43,4 +44,4 @@ def unchanged(promotion: Promotion) -> Compatibility:
 
 def uncompared(version: str) -> Compatibility:
     """The outcome for a product that was never promoted."""
-    return Compatibility(Verdict.DRAFT if version.startswith("0.") else Verdict.FIRST, None, (), {}, ())
+    return Compatibility(Verdict.DRAFT if is_draft(version) else Verdict.FIRST, None, (), {}, ())

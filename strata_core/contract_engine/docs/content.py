@@ -5,8 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from ..authored import AgentPermission, Asset, AuthoredContract, Custom, DbtTest, ExpectationTest, SqlTest, Test
+from ..authored import (
+    AgentPermission,
+    Asset,
+    AuthoredContract,
+    Custom,
+    DbtTest,
+    ExpectationTest,
+    SqlTest,
+    Test,
+)
 from ..collation.candidate import TIERS, Tier
+from ..naming import split_ref
 from ..serving.runtime_view import TestStatus
 from .blocks import (
     Block,
@@ -131,8 +141,7 @@ def _semantics(product: Documented, _: Mapping[str, str]) -> Iterator[Block]:
 def _columns(product: Documented, references: tuple[str, ...]) -> Iterator[Inline]:
     """References to columns as links."""
     for reference in references:
-        other, _, inside = reference.rpartition("/")
-        asset, _, column = inside.partition(".")
+        other, asset, column = split_ref(reference)
         yield To(other or product.view.id, reference, anchor(asset, column))
 
 

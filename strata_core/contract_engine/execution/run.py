@@ -22,6 +22,7 @@ from ...types import UNKNOWN
 from ...types.inferred import Inferred
 from ..authored import Asset, AuthoredContract, Custom, DbtTest, ExpectationTest, Referential, SqlTest
 from ..conditions import TABLE, compiled_condition
+from ..naming import split_ref
 from ..pipeline import Checked
 from ..serving.observe import Observations, Outcome, SeenTest
 from ..sql_tables import assets_read
@@ -138,8 +139,8 @@ def _read(contract: AuthoredContract, test: SqlTest | ExpectationTest) -> Mappin
             # The others need not be in reach.
             return {name: (contract.id, asset) for name, asset in assets_read(test, contract.assets).items()}
         case ExpectationTest(expectation=Referential(to=to)):
-            other, _, place = to[0].rpartition("/")
-            product, asset = other or contract.id, place.partition(".")[0]
+            other, asset, _ = split_ref(to[0])
+            product = other or contract.id
             name = asset if product == contract.id else f"{product}/{asset}"
             return {test.asset: (contract.id, test.asset), name: (product, asset)}
         case ExpectationTest():

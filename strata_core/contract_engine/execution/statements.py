@@ -19,6 +19,7 @@ from ..authored import (
     RowCount,
     Unique,
 )
+from ..naming import split_ref
 
 
 def statement(expectation: Expectation, table: str, other: str | None, now: datetime) -> str | None:
@@ -49,7 +50,7 @@ def statement(expectation: Expectation, table: str, other: str | None, now: date
             return f"SELECT {latest} AS latest FROM {rows} HAVING {latest} IS NULL OR {latest} < {oldest}"
         case Referential(columns=columns, to=to):
             assert other is not None, "a referential expectation looks in a table"
-            there = [ref.rpartition("/")[2].partition(".")[2] for ref in to]
+            there = [split_ref(ref)[2] for ref in to]
             return unfound(table, columns, other, there)
         case Custom():
             return None

@@ -15,8 +15,8 @@ from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
 from ...frozen import dataclass
 from ...planning.kept import cache
-from ..authored import stored_as
 from ..discover import discover
+from ..naming import stored_as
 from ..pipeline import Setting, outcome_key
 
 if TYPE_CHECKING:  # which an unchanged tree does not need

@@ -47,9 +47,10 @@ from ...planning.workspace import make_engine
 from ...store.environments import EnvironmentVersion, Pointer
 from ...store.store import Store
 from ..approvals import approvals
-from ..authored import Asset, Test, store_name
+from ..authored import Asset, Test
 from ..execution.latest import latest_results
 from ..execution.run import asset_rows
+from ..naming import store_name
 from ..pipeline import Checked, examine, open_setting
 from ..serving.observe import SeenTest
 from .covering import Covered, covered_by, named_cover

@@ -14,9 +14,10 @@ from ...diagnostics import Diagnostic, Severity, Span
 from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
 from ...frozen import dataclass
-from ..authored import DbtTest, model_of
+from ..authored import DbtTest
 from ..collation.candidate import Candidate
 from ..discover import InputKind, contract_path, is_contract
+from ..naming import model_of, split_ref
 from ..pipeline import Checked
 from ..serving.promotions import Promotion, record_file
 
@@ -187,19 +188,21 @@ def _blocking(data: Mapping[str, Any]) -> Iterator[tuple[int, str, frozenset[str
     for position, test in enumerate(tests if isinstance(tests, list | tuple) else ()):
         if not isinstance(test, Mapping) or test.get("severity") != "blocking" or test.get("kind") == "dbt":
             continue
-        named = {id_ for id_ in (test.get("asset"), *_looked_into(test)) if isinstance(id_, str)} & assets.keys()
+        named = {
+            id_ for id_ in (test.get("asset"), *_looked_into(test, data.get("id"))) if isinstance(id_, str)
+        } & assets.keys()
         about = named if test.get("asset") in named else assets.keys()
         models = frozenset(name for id_ in about if (name := _model(assets[id_])) is not None)
         if models:
             yield position, str(test.get("id", f"tests[{position}]")), models
 
 
-def _looked_into(test: Mapping[str, Any]) -> Iterator[str]:
-    """The assets of its product that a test of references looks into."""
+def _looked_into(test: Mapping[str, Any], own: object) -> Iterator[str]:
+    """The assets of its product, which is `own`, that a test of references looks into."""
     expectation = test.get("expectation")
     to = expectation.get("to") if isinstance(expectation, Mapping) else None
     columns = [str(column) for column in (to if isinstance(to, list | tuple) else ())]
-    yield from (column.partition(".")[0] for column in columns if "/" not in column)
+    yield from (asset for product, asset, _ in map(split_ref, columns) if product in (None, own))
 
 
 def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:

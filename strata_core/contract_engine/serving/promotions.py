@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...diagnostics import Diagnostic, Span, StrataError
 from ...frozen import dataclass, field
+from ..naming import is_draft
 
 if TYPE_CHECKING:  # where nothing was promoted, no log is read
     from ...store.log import CommitLog, Entry
@@ -45,7 +46,7 @@ class Promotion:
     @property
     def live(self) -> bool:
         """Whether the version is a promise: from 1.0.0 on."""
-        return not self.version.startswith("0.")
+        return not is_draft(self.version)
 
 
 _OF_PRODUCT = ("version", "verdict", "contract", "inputs", "approvals", "changes", "tombstones")

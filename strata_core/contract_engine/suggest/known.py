@@ -10,10 +10,10 @@ from ...frozen import dataclass, field
 from ..authored import Asset
 from ..collation.candidate import Candidate
 from ..documents import Document
+from ..naming import split_ref
 from ..parse.dbt_lineage import classified, with_dbt_origins
 from ..parse.parsed import GeneratedAsset
 from ..pipeline import Checked
-from ..validate.references import split_ref
 from .proofs import COPIES, Proofs, TableColumn, proofs
 
 _COPYING = frozenset({*COPIES, "identity"})

@@ -9,7 +9,7 @@ from ..authored import AgentPermission, AuthoredContract
 from ..collation.candidate import Candidate
 from ..documents import Path
 from ..levels import Levels
-from .references import split_ref
+from ..naming import split_ref
 
 READS = frozenset({"read", "query", "export"})
 """Actions by which an agent sees values of rows."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 from ...frozen import replace
 from ..collation.candidate import Candidate
 from ..collation.collate import Collated
+from ..naming import split_ref
 from ..parse.parsed import Parsed
-from .references import split_ref
 
 if TYPE_CHECKING:  # where nothing was promoted, nothing is compared
     from ..compatibility.changes import ProductChange

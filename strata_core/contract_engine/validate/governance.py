@@ -12,7 +12,7 @@ from ...diagnostics.suggest import did_you_mean
 from ..collation.candidate import Candidate
 from ..documents import Path
 from ..levels import Levels
-from .references import split_ref
+from ..naming import split_ref
 
 
 def check_governance(candidate: Candidate, levels: Levels, report: Report) -> None:

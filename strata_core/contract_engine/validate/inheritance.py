@@ -16,9 +16,9 @@ from ..collation.candidate import Candidate
 from ..collation.collate import Collated
 from ..documents import Path
 from ..levels import Levels
+from ..naming import split_ref
 from ..parse.parsed import GeneratedAsset, GeneratedColumn, Parsed
 from ..serving.promotions import Promotion
-from .references import split_ref
 
 Named = tuple[str, str]
 """A table, as tools or contracts name it, and a column of it."""

@@ -13,17 +13,7 @@ from ..collation.candidate import Candidate
 from ..collation.collate import Collated
 from ..discover import leads_out
 from ..documents import Path
-
-
-def split_ref(reference: str) -> tuple[str | None, str, str]:
-    """The product (None for the own one), asset and column of a column reference.
-
-    >>> split_ref("flights.operations/flight_legs.tail.number")
-    ('flights.operations', 'flight_legs', 'tail.number')
-    """
-    product, slash, rest = reference.rpartition("/")
-    asset, _, column = rest.partition(".")
-    return (product if slash else None), asset, column
+from ..naming import split_ref
 
 
 def check_references(candidate: Candidate, collated: Collated, report: Report) -> None:

@@ -21,6 +21,7 @@ from ..authored import Asset, DbtTest, ExpectationTest, SqlTest
 from ..collation.candidate import Candidate
 from ..conditions import compiled_condition
 from ..documents import Path
+from ..naming import split_ref
 from ..parse.parsed import Parsed
 from ..sql_tables import tables_of
 
@@ -182,7 +183,7 @@ def expectation_faults(test: ExpectationTest, asset: Asset) -> Iterator[Fault]:
             if len(expectation.columns) != len(expectation.to):
                 counts = f"{len(expectation.columns)} columns, and {len(expectation.to)} to find them in"
                 yield f"there are {counts}", ("to",), "name one for each"
-            elif len({ref.rpartition("/")[0] + ref.rpartition("/")[2].partition(".")[0] for ref in expectation.to}) > 1:
+            elif len({split_ref(ref)[:2] for ref in expectation.to}) > 1:
                 yield "the columns to find values in are of several assets", ("to",), "name columns of one asset"
         case "custom":
             yield from _custom_faults(expectation.expression, asset)
