@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from ..diagnostics import Diagnostic, Span
 from .model import Freshness
 from .rules import spelled_age
+
+
+def age_at(then: datetime, now: datetime) -> timedelta:
+    """How old what is of `then` is `now`, in whole seconds: never less than nothing, whatever clocks say."""
+    return timedelta(seconds=max(0, int((now - then).total_seconds())))
 
 
 def outdated(

@@ -174,7 +174,7 @@ def _answer(
     given = spec.metadata or {}
     product = str(given[PRODUCT])
     if spec.name == FRESHNESS and TEST not in given:
-        yield aged(spec, asking.setting, asking.environment)
+        yield aged(spec, asking.checked, asking.environment)
         return
     checked = asking.checked
     candidate = next((c for c in checked.collated.candidates if c.id == product), None)
@@ -184,14 +184,14 @@ def _answer(
     yield result_of(spec, seen.get((product, str(given[TEST]))))
 
 
-def aged(spec: AssetCheckSpec, setting: Setting, environment: str) -> AssetCheckResult:
+def aged(spec: AssetCheckSpec, checked: Checked, environment: str) -> AssetCheckResult:
     """The age of what is live, against what the contract promises: late warns, as it degrades the product."""
     from strata_core.contract_engine.serving.ages import age_of
 
     given = spec.metadata or {}
-    known = covered(setting)
+    known = covered(checked.setting)
     found = next((c for c in known if (c.product, c.asset) == (given[PRODUCT], given[ASSET])), None)
-    age = age_of(setting, found, environment, datetime.now(UTC)) if found is not None else None
+    age = age_of(checked, found, environment, datetime.now(UTC)) if found is not None else None
     if age is None:
         return _age_result(spec, False, "the contract promises no freshness any more", {})
     metadata: dict[str, Metadatum] = {"max_age_seconds": int(age.max_age.total_seconds())}

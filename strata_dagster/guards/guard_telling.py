@@ -191,7 +191,7 @@ class GuardTelling:
         again = not self.op.selected
         yield from self._noted(examined(self.guard.project, self.guard.environment, healths, again=again))
         ages = [s for s in untold.values() if PRODUCT in (s.metadata or {}) and TEST not in (s.metadata or {})]
-        yield from self._noted(aged(spec, self.guard.checked.setting, self.guard.environment) for spec in ages)
+        yield from self._noted(aged(spec, self.guard.checked, self.guard.environment) for spec in ages)
         for spec in self._untold():  # those of contracts that cannot be used
             yield unasked(spec, self.unpromised.get(spec.asset_key, ()))
 

@@ -20,9 +20,11 @@ from hypothesis import strategies as st
 
 from strata_core.cli.verbs import strata
 from strata_core.contract_engine.pin import guard as guarding
+from strata_core.contract_engine.pin.covering import covered
 from strata_core.contract_engine.pin.guard import Guard, Verdict, judge, open_guard, promise_of, promote, rows_of
 from strata_core.contract_engine.pipeline import examine as examine_contracts
 from strata_core.contract_engine.pipeline import open_setting
+from strata_core.contract_engine.serving.ages import age_of
 from strata_core.contract_engine.serving.observed import seen_of_assets
 from strata_core.contract_engine.serving.products import products_of
 from strata_core.contract_engine.serving.project import Known, project
@@ -38,6 +40,7 @@ from strata_core.types.physical import value_type
 
 from . import pinned
 from .projects import PLACE, write
+from .test_standing import AGES, MANIFEST
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 CONTRACT = """\
@@ -410,3 +413,24 @@ def test_a_model_is_told_by_its_own_name_and_not_by_that_of_its_asset(tmp_path: 
     pinned.applied(root)
     seen = seen_of_assets(examine_contracts(open_setting(root, NOW.date())))
     assert [(r.ref, r.rows) for r in seen.runs] == [("paid", 2), ("people_of", 2)]
+
+
+def test_the_view_and_the_guard_tell_one_age_of_what_is_live(root: Path) -> None:
+    """By when dbt says that the newest rows were loaded, else by when they were published."""
+    text = CONTRACT.replace("kind: table", "kind: table\n    ref: raw.orders") + "freshness: {max_age: 24h}\n"
+    toml = '[project]\nname = "shop"\n[contract_engine]\ngenerated = ["manifest.json", "sources.json"]\n'
+    write(root, {PLACE: text, "strata.toml": toml})
+    guarded(root, "shop.orders/orders")
+
+    def ages() -> tuple[str, str, str | None]:
+        found = examine_contracts(open_setting(root, NOW.date()))
+        (candidate,) = found.collated.candidates
+        view = project(candidate, Known(found.parsed, seen_of_assets(found), (candidate,)), None, "0.1.0", NOW)
+        (covered_asset,) = covered(found.setting)
+        age = age_of(found, covered_asset, "prod", NOW)
+        assert age is not None
+        return view.freshness[0].state, age.state, view.freshness[0].latest
+
+    assert ages()[:2] == ("fresh", "fresh")
+    write(root, {"manifest.json": json.dumps(MANIFEST), "sources.json": json.dumps(AGES)})
+    assert ages() == ("stale", "stale", "2026-11-28T10:00:00Z")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from ...contract.ages import parse_age
+from ...contract.freshness import age_at
 from ...frozen import dataclass
-from .observe import seen_in_store
+from .observe import seen_in_files, seen_in_store
 
 if TYPE_CHECKING:
     from ..pin.covering import Covered
-    from ..pipeline import Setting
+    from ..pipeline import Checked
 
 _SECONDS = 19
 AgeState = Literal["fresh", "stale", "unknown"]
@@ -21,8 +23,21 @@ def age_state(latest: str | None, promised: str, now: datetime) -> AgeState:
     """How the instant `latest` stands at `now` (UTC) against the age that is promised."""
     if latest is None:
         return "unknown"
-    until = stale_after(latest, promised)
-    return "fresh" if until is None or now <= until else "stale"
+    limit = parse_age(promised)
+    return "fresh" if limit is None else Age(_instant(latest), limit, now).state
+
+
+def latest_of(
+    names: Iterable[str],
+    column: str | None,
+    values: Mapping[tuple[str, str], str],
+    loaded: Mapping[str, str],
+    made: Mapping[str, str | None],
+) -> str | None:
+    """What the age of an asset counts from, by the first of its `names` that is known: the latest value of `column`; or
+    where there is none, when its newest rows were loaded, or else its last run that succeeded."""
+    known = (values.get((name, column)) if column else loaded.get(name) or made.get(name) for name in names)
+    return next((at for at in known if at is not None), None)
 
 
 def age_told(latest: str, promised: str) -> str:
@@ -52,7 +67,7 @@ class Age:
     @property
     def age(self) -> timedelta | None:
         """Since `latest`; never less than nothing."""
-        return None if self.latest is None else max(timedelta(0), self.now - self.latest)
+        return None if self.latest is None else age_at(self.latest, self.now)
 
     @property
     def state(self) -> AgeState:
@@ -62,14 +77,13 @@ class Age:
         return "fresh" if self.age <= self.max_age else "stale"
 
 
-def age_of(setting: Setting, covered: Covered, environment: str, now: datetime) -> Age | None:
-    """The age of an asset at `now` (UTC) in the store; None where its contract promises no freshness."""
+def age_of(checked: Checked, covered: Covered, environment: str, now: datetime) -> Age | None:
+    """The age of what is live of an asset at `now` (UTC); None where its contract promises no freshness."""
     if covered.max_age is None:
         return None
-    seen = seen_in_store(setting, covered.stored, environment)
-    if covered.dated is not None:
-        found = [seen.latest_values.get((name, covered.dated)) for name in covered.stored]
-    else:
-        found = [run.at for run in seen.runs]
-    latest = max((text for text in found if text is not None), default=None)
+    seen = seen_in_store(checked.setting, covered.stored, environment)
+    loaded = seen_in_files(checked.parsed).loaded
+    made = {run.ref: run.at for run in seen.runs}
+    names = dict.fromkeys((*covered.names, *covered.stored))
+    latest = latest_of(names, covered.dated, seen.latest_values, loaded, made)
     return Age(None if latest is None else _instant(latest), covered.max_age, now)

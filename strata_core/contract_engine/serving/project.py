@@ -18,7 +18,7 @@ from ..collation.candidate import Candidate
 from ..parse.parsed import Parsed
 from ..schemas import RUNTIME_VIEW
 from ..shapes import valid
-from .ages import age_state, age_told
+from .ages import age_state, age_told, latest_of
 from .observe import Observations, SeenCheck, SeenSchema
 from .promotions import Promotion
 from .runtime_view import (
@@ -198,14 +198,9 @@ def _freshness(contract: AuthoredContract, known: Known, now: datetime) -> Itera
         promised = promised or (contract.freshness.max_age if contract.freshness else None)
         if promised is None:
             continue
-        latest: str | None = None
-        for ref in _refs(asset):
-            if asset.freshness is not None and asset.freshness.column is not None:
-                latest = latest or known.latest_values.get((ref, asset.freshness.column))
-            elif ref in known.loaded:
-                latest = latest or known.loaded[ref]
-            elif ref in known.made:
-                latest = latest or known.made[ref].at
+        column = asset.freshness.column if asset.freshness else None
+        made = {ref: run.at for ref in _refs(asset) if (run := known.made.get(ref)) is not None}
+        latest = latest_of(_refs(asset), column, known.latest_values, known.loaded, made)
         yield FreshnessState(
             asset=asset.id,
             expected=promised,

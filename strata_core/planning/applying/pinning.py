@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from contextlib import closing
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from ...analysis.compiled import CompiledModel, JoinExpectation, Source
 from ...analysis.scope import fresh
 from ...contract.assertions import MOST_SAMPLES, Holds
-from ...contract.freshness import outdated
+from ...contract.freshness import age_at, outdated
 from ...contract.model import TableContract
 from ...contract.report import PinReport, shown_row
 from ...contract.write_pin import pin
@@ -44,7 +44,7 @@ def source_outdated(source: Source, written: datetime | None, now: datetime) -> 
     """E085 where a source promises a freshness of no column of its own, and its rows were `written` longer ago."""
     if written is None:
         return None
-    age = timedelta(seconds=max(0, int((now - written).total_seconds())))
+    age = age_at(written, now)
     return outdated(source.freshness, age, f"the data of source `{source.name}` was written", "it", source.span)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from ...contract.encoding import contract_from_json
-from ...contract.freshness import outdated
+from ...contract.freshness import age_at, outdated
 from ...contract.model import TableContract
 from ...contract.report import PinReport
 from ...contract.write_pin import pin
@@ -65,7 +65,7 @@ def _examine(project: Project, environment: str, model: str, now: datetime, engi
     pointer = published_environment(project, environment).head().models.get(model)
     if pointer is None:
         return Health(model, (not_published(model, environment),))
-    age = timedelta(seconds=max(0, int((now - moment(pointer.published_at or 0)).total_seconds())))
+    age = age_at(moment(pointer.published_at or 0), now)
     try:
         artifact = project.store.opened(create=False).artifact(model, pointer)
         damage = artifact.verify(contents=engine is not None)
