@@ -56,6 +56,21 @@ def bound(literal: Literal, zone: str = "UTC") -> Bound:
     return Bound(instant(literal, zone), True)
 
 
+def iso_seconds(at: str | datetime.datetime) -> str:
+    """An instant as views and records spell it: in UTC, to the second; without an offset it is one of UTC. `ValueError`
+    for a text that is none, or one that Python's calendar has no day for.
+
+    >>> iso_seconds("2026-11-30T10:00:00.5+02:00"), iso_seconds(datetime.datetime(33, 4, 3))
+    ('2026-11-30T08:00:00Z', '0033-04-03T00:00:00Z')
+    """
+    told = datetime.datetime.fromisoformat(at) if isinstance(at, str) else at
+    try:
+        whole = told.astimezone(datetime.UTC) if told.tzinfo is not None else told
+    except OverflowError:
+        raise ValueError(f"{at!r} is not within the years 1 to 9999") from None
+    return f"{whole.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
+
+
 def instant(literal: Literal, zone: str = "UTC") -> int:
     """The instant that `literal` means; a date is the start of its day. `ValueError` for anything else.
 

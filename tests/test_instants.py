@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from strata_core.contract.ages import parse_age
 from strata_core.contract.rules import spelled_age
+from strata_core.contract_engine.serving.observe import utc
 from strata_core.durations import UNITS, duration, spelled_duration
-from strata_core.instants import Bound, bound, instant, start_of_day
+from strata_core.instants import Bound, bound, instant, iso_seconds, start_of_day
 from strata_core.store.instant import spell
 from strata_core.store.tables.bounds import Bounds
 
@@ -116,3 +117,28 @@ def test_an_age_is_a_duration_of_whole_seconds(count: int, unit: str) -> None:
     nanoseconds = duration(f"{count}{unit}")
     whole = dt.timedelta(seconds=nanoseconds // 10**9) if nanoseconds % 10**9 == 0 else None
     assert parse_age(f"{count}{unit}") == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled"),
+    [
+        ("2026-11-30T10:00:00.999999999Z", "2026-11-30T10:00:00Z"),
+        ("2026-11-30T10:00:00+02:00", "2026-11-30T08:00:00Z"),
+        ("2026-11-30", "2026-11-30T00:00:00Z"),
+        ("0033-04-03", "0033-04-03T00:00:00Z"),
+        ("soon", None),
+        ("0001-01-01T00:00:00+14:00", None),
+    ],
+)
+def test_an_instant_that_a_tool_told_is_spelled_in_utc_or_is_none(text: str, spelled: str | None) -> None:
+    assert utc(text) == spelled
+    assert spelled is None or iso_seconds(spelled) == spelled
+
+
+@given(st.datetimes(timezones=st.timezones()))
+def test_an_instant_that_is_spelled_to_the_second_is_read_back(at: dt.datetime) -> None:
+    try:
+        whole = at.astimezone(dt.UTC).replace(microsecond=0)
+    except OverflowError:
+        return
+    assert dt.datetime.fromisoformat(iso_seconds(at)) == whole

@@ -27,7 +27,7 @@ from dagster import (
 from strata_core.contract_engine.pipeline import Checked, examine, open_setting
 from strata_core.contract_engine.serving.ages import stale_after
 from strata_core.contract_engine.serving.observe import Observations, SeenTest
-from strata_core.contract_engine.serving.observed import moment
+from strata_core.contract_engine.serving.observed import utc_now
 from strata_core.contract_engine.serving.products import Product, inputs_digest, listed, live_versions
 from strata_core.contract_engine.serving.refresh import Refreshed, refresh
 from strata_core.contract_engine.serving.runtime_view import RuntimeView
@@ -72,7 +72,7 @@ class ContractRun:
             done = refresh(
                 checked,
                 out,
-                moment,
+                utc_now,
                 version("strata-tables"),
                 ids,
                 environment=self.contracts.environment,

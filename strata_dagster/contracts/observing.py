@@ -35,6 +35,7 @@ from strata_core.contract_engine.serving.observe import (
     SeenTest,
     Weight,
 )
+from strata_core.instants import iso_seconds
 from strata_core.types.spelling import TypeSpellingError, parse_type
 
 from ..checks import LAST_KNOWN_GOOD
@@ -166,7 +167,7 @@ def _check(name: str, check: AssetCheckKey, said: AssetCheckEvaluation, at: str)
 
 def spelled(seconds: float) -> str:
     """An instant of Dagster as views spell it."""
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}Z"
+    return iso_seconds(datetime.fromtimestamp(seconds, UTC))
 
 
 def portions(items: Iterable[T]) -> Iterator[list[T]]:

@@ -11,7 +11,7 @@ from dagster_dbt.dbt_manifest import validate_manifest
 
 from strata_core.contract_engine.pipeline import examine, open_setting
 from strata_core.contract_engine.serving.observe import Observations
-from strata_core.contract_engine.serving.observed import moment
+from strata_core.contract_engine.serving.observed import utc_now
 from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish
 from strata_core.contract_engine.serving.standing import served_view
 from strata_dagster import StrataResource, strata_contract_assets, strata_contract_sensor
@@ -136,7 +136,7 @@ def test_a_manifest_that_was_only_parsed_again_renews_nothing_and_one_that_says_
 
 def test_dbts_results_and_dagsters_are_one_history_of_which_the_later_counts(shop: Any) -> None:
     location = Location(shop, "bigquery", 11)
-    by = Provenance("ana", "c0ffee", "0.1.0", moment())
+    by = Provenance("ana", "c0ffee", "0.1.0", utc_now())
     publish(prepare(examine(open_setting(shop.root)), (), Observations(), by), TARGETS, location.out)
     location.asked()
     assert location.test_result() == ("healthy", "not_run", None)

@@ -20,7 +20,7 @@ from dagster._core.definitions.sensor_definition import SensorExecutionData
 
 from strata_core.contract_engine.pipeline import examine, open_setting
 from strata_core.contract_engine.serving import promotions
-from strata_core.contract_engine.serving.observed import moment
+from strata_core.contract_engine.serving.observed import utc_now
 from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish
 from strata_core.contract_engine.serving.standing import served_view, standing
 from strata_dagster import StrataResource, strata_contract_assets, strata_contract_sensor
@@ -98,7 +98,7 @@ class Location:
 
     def promote(self) -> None:
         checked = examine(open_setting(self.shop.root))
-        by = Provenance("ana", "c0ffee", "0.1.0", moment())
+        by = Provenance("ana", "c0ffee", "0.1.0", utc_now())
         publish(prepare(checked, (), _nothing(), by), TARGETS, self.out)
 
     @property
@@ -106,7 +106,7 @@ class Location:
         return self.shop.root / ".generated/contracts"
 
     def state(self, product: str) -> tuple[str, list[str]]:
-        found = standing(self.out, f"sales.{product}", moment())
+        found = standing(self.out, f"sales.{product}", utc_now())
         return found.state, [f"{r.code}: {r.message}" for r in found.reasons]
 
     def checks(self, product: str) -> dict[str, tuple[bool, str, str]]:

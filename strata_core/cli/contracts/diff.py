@@ -36,11 +36,11 @@ def diff_command(revisions: str, project: Path, format_: str) -> int:
     out. The exit code is 1 where a change breaks a live contract. Whether it may be promoted is for `validate` to say:
     that compares with what was promoted.
     """
-    from ...contract_engine.serving.observed import moment
+    from ...contract_engine.serving.observed import utc_now
 
     try:
         with Progress(f"comparing {revisions}", quiet=format_ != "text"):
-            found = contract_diff(revisions, project, moment().date())
+            found = contract_diff(revisions, project, utc_now().date())
     except StrataError as error:
         tell(error.diagnostics, project, format_, err=True)
         return exit_code(error.diagnostics)

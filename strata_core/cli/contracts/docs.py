@@ -33,7 +33,7 @@ def docs_command(setting: Setting, contract: Path | None, out: Path | None) -> i
     """
     from ...contract_engine.docs.documented import documented
     from ...contract_engine.docs.site import site
-    from ...contract_engine.serving.observed import moment, observed
+    from ...contract_engine.serving.observed import observed, utc_now
     from ...contract_engine.serving.project import Known, project
 
     place = out or setting.root / ".generated" / "docs"
@@ -42,7 +42,7 @@ def docs_command(setting: Setting, contract: Path | None, out: Path | None) -> i
         known = checked.collated.candidates
         asked, blocking = chosen(checked, contract)
         tell(blocking, setting.root, "text", err=True)
-        now, made_by = moment(), version("strata-tables")
+        now, made_by = utc_now(), version("strata-tables")
         around = Known(checked.parsed, observed(checked, now), known)
         views = {
             c.id: project(c, around, _promotion(checked, c), made_by, now) for c in known if checked.validated.passed(c)

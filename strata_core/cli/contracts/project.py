@@ -22,19 +22,19 @@ from .shared import chosen, examined, on_contracts, write
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where the views go (default: printed).")
 def project_command(setting: Setting, contract: Path | None, out: Path | None) -> int:
     """Write the runtime views of products whose contracts hold, as they would be published now."""
-    from ...contract_engine.serving.observed import moment, observed
+    from ...contract_engine.serving.observed import observed, utc_now
     from ...contract_engine.serving.project import Known, document, project, view_faults
 
     with Progress("projecting runtime views"):
         checked = examined(setting)
         wanted, blocking = chosen(checked, contract)
         tell(blocking, setting.root, "text", err=True)
-        known = Known(checked.parsed, observed(checked, moment(), {c.id for c in wanted}), checked.collated.candidates)
+        known = Known(checked.parsed, observed(checked, utc_now(), {c.id for c in wanted}), checked.collated.candidates)
         for candidate in wanted:
             if not checked.validated.passed(candidate):
                 continue
             promotion = checked.promotions.get(candidate.id)
-            view = project(candidate, known, promotion, version("strata-tables"), moment())
+            view = project(candidate, known, promotion, version("strata-tables"), utc_now())
             faults = view_faults(view, candidate)
             tell(faults, setting.root, "text", err=True)
             blocking += faults

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 from ...contract_engine.git_state import changed, checked_out
 from ...contract_engine.pipeline import Checked
-from ...contract_engine.serving.observed import moment, observed
+from ...contract_engine.serving.observed import observed, utc_now
 from ...contract_engine.serving.publish import Prepared, Provenance, prepare
 from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.listing import listed
@@ -16,7 +16,7 @@ from ...diagnostics.listing import listed
 
 def prepared(checked: Checked, products: Sequence[str], by: str | None = None, commit: str | None = None) -> Prepared:
     """What promoting `products` would publish. Raises `StrataError` E160 with all that keeps them from it."""
-    provenance = Provenance(by or _user(), commit or _commit(checked, products), version("strata-tables"), moment())
+    provenance = Provenance(by or _user(), commit or _commit(checked, products), version("strata-tables"), utc_now())
     return prepare(checked, products, observed(checked, provenance.now), provenance)
 
 

@@ -26,12 +26,12 @@ def refresh_command(setting: Setting, environment: str, out: Path | None) -> int
     Tests are run again. What contracts say by now waits for `publish`, and does not keep anybody from seeing the state
     of what is served. A Dagster sensor does this by itself (docs/dagster.md).
     """
-    from ...contract_engine.serving.observed import moment
+    from ...contract_engine.serving.observed import utc_now
     from ...contract_engine.serving.refresh import refresh
 
     place = out or setting.root / setting.config.contract_engine.out
     with Progress("refreshing views") as progress:
-        done = refresh(examined(setting), place, moment, version("strata-tables"), environment=environment)
+        done = refresh(examined(setting), place, utc_now, version("strata-tables"), environment=environment)
         for id_, view in done.views.items():
             progress.say(f"{id_} {view.version}: {view.status.state}")
     if not done.views:

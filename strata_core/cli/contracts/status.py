@@ -32,7 +32,7 @@ def status_command(
     The exit code is 0 where all of them may be read: published, not blocked and not retired, and permitted to the
     agent that `--agent` names; else 1. Ages are told as of now; `as of` says how old everything else is.
     """
-    from ...contract_engine.serving.observed import moment
+    from ...contract_engine.serving.observed import utc_now
     from ...contract_engine.serving.standing import Standing, served_products, standing
 
     place = out or setting.root / setting.config.contract_engine.out
@@ -42,7 +42,7 @@ def status_command(
         require_contract(setting, inventory)
     known = dict.fromkeys((*served, *(p.id for p in check(setting, inventory).products)))
     require_known(products, known)
-    now = moment()
+    now = utc_now()
     found = [standing(place, product, now, agent) for product in products or sorted(known)]
     if format_ == "json":
         click.echo(json.dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))

@@ -27,13 +27,13 @@ def test_command(setting: Setting, products: Sequence[str], environment: str, fo
     Nothing is written. The exit code is 1 where a blocking test fails; dbt's own tests are run by dbt.
     """
     from ...contract_engine.execution.run import run_tests
-    from ...contract_engine.serving.observed import moment
+    from ...contract_engine.serving.observed import utc_now
     from ...planning.inputs.reachable import ReachableTables
 
     with Progress("running tests", quiet=format_ != "text"):
         checked = examined(setting)
         tables = ReachableTables(setting.root, setting.config, environment)
-        seen = run_tests(checked, tables, moment(), {c.id for c in named(checked, products)}).tests
+        seen = run_tests(checked, tables, utc_now(), {c.id for c in named(checked, products)}).tests
     severities = {(c.id, t.id): t.severity for c in checked.collated.candidates if c.sound for t in c.contract.tests}
     if format_ == "json":
         listed = [

@@ -16,6 +16,7 @@ from ...contract.model import TableContract
 from ...contract.report import shown_row
 from ...diagnostics import StrataError
 from ...frozen import dataclass, replace
+from ...instants import iso_seconds
 from ...planning.inputs.reachable import Answer, ReachableTables, TableInput
 from ...relation.schema import Column
 from ...types import UNKNOWN
@@ -96,7 +97,7 @@ def _of_product(
     only: Set[tuple[str, str]] | None,
     rows: Mapping[tuple[str, str], TableInput],
 ) -> Iterator[SeenTest]:
-    at = f"{now:%Y-%m-%dT%H:%M:%SZ}"
+    at = iso_seconds(now)
     for test in contract.tests:
         if isinstance(test, DbtTest) or (only is not None and (contract.id, test.id) not in only):
             continue

@@ -29,7 +29,7 @@ from ..collation.candidate import Candidate
 from ..discover import discover
 from ..pipeline import Checked, Setting, examine, open_setting, outcome_key
 from ..serving.observe import SeenTest
-from ..serving.observed import moment
+from ..serving.observed import utc_now
 from .unusable import Refused, not_known, refused, unknown_models, unread_files
 
 
@@ -152,7 +152,7 @@ def _ask(
         for asset in candidate.contract.assets
         if asset.model is None and (name := _guarded(asset, test.models & candidates.keys())) is not None
     }
-    (seen,) = run_tests(checked, tables, moment(), only={(test.product, test.id)}, rows=rows).tests
+    (seen,) = run_tests(checked, tables, utc_now(), only={(test.product, test.id)}, rows=rows).tests
     finding: Diagnostic | None = None
     if seen.outcome in FAILING:
         finding = failure(seen, place_of(candidate, test.id))

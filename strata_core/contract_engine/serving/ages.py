@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from ...contract.ages import parse_age
 from ...contract.freshness import age_at
 from ...frozen import dataclass
+from ...instants import iso_seconds
 from .observe import seen_in_files, seen_in_store
 
 if TYPE_CHECKING:
     from ..pin.covering import Covered
     from ..pipeline import Checked
 
-_SECONDS = 19
 AgeState = Literal["fresh", "stale", "unknown"]
 
 
@@ -52,7 +52,7 @@ def stale_after(latest: str, promised: str) -> datetime | None:
 
 
 def _instant(text: str) -> datetime:
-    return datetime.fromisoformat(text[:_SECONDS]).replace(tzinfo=UTC)
+    return datetime.fromisoformat(iso_seconds(text))
 
 
 @dataclass(frozen=True, slots=True)

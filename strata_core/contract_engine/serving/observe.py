@@ -184,17 +184,13 @@ def seen_in_files(parsed: Parsed) -> Observations:
 
 
 def utc(at: str | None) -> str | None:
-    """An instant as views spell it."""
-    from datetime import UTC, datetime
+    """An instant that a tool told, as views spell it; None where it is none."""
+    from ...instants import iso_seconds
 
-    if at is None:
-        return None
     try:
-        moment = datetime.fromisoformat(at.replace("Z", "+00:00"))
+        return None if at is None else iso_seconds(at)
     except ValueError:
         return None
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def seen_in_store(setting: Setting, models: Iterable[str], environment: str = "prod") -> Observations:

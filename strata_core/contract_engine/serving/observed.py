@@ -33,6 +33,6 @@ def results_of_tests(
     return run_tests(checked, tables, now, products)
 
 
-def moment() -> datetime:
+def utc_now() -> datetime:
     """Now, to the second."""
     return datetime.now(UTC).replace(microsecond=0)

@@ -11,6 +11,7 @@ from typing import Literal, Protocol, TypeVar
 
 from ...diagnostics import Diagnostic, Span
 from ...frozen import replace
+from ...instants import iso_seconds
 from ...types import widens
 from ...types.spelling import TypeSpellingError, parse_type
 from ..authored import AgentPermission, Asset, AuthoredContract, Governance, MaskingIntent
@@ -37,8 +38,6 @@ from .runtime_view import (
     ViewProvenance,
 )
 
-_SECONDS = 19
-
 
 class _Dated(Protocol):
     @property
@@ -54,9 +53,13 @@ def _latest(seen: Iterable[D], key: Callable[[D], K]) -> dict[K, D]:
     found: dict[K, D] = {}
     for one in seen:
         before = found.get(key(one))
-        if before is None or (one.at or "")[:_SECONDS] >= (before.at or "")[:_SECONDS]:
+        if before is None or _second(one) >= _second(before):
             found[key(one)] = one
     return found
+
+
+def _second(one: _Dated) -> str:
+    return iso_seconds(one.at) if one.at else ""
 
 
 class Known:
@@ -98,7 +101,7 @@ def project(
         kind="DataProductRuntimeView",
         id=contract.id,
         version=contract.version,
-        provenance=replace(_provenance(candidate, known, promotion, engine_version), projected_at=_spelled(now)),
+        provenance=replace(_provenance(candidate, known, promotion, engine_version), projected_at=iso_seconds(now)),
         contract=contract,
         status=_status(tests, checks, freshness, schemas),
         tests=tests,
@@ -135,7 +138,7 @@ def _provenance(candidate: Candidate, known: Known, promotion: Promotion | None,
         # Of what was promoted, whatever its files say by now.
         git_commit=promotion.commit,
         inputs=_inputs(promotion.inputs),
-        promoted_at=instant(promotion.at) if promotion.at else None,
+        promoted_at=iso_seconds(promotion.at) if promotion.at else None,
         promoted_by=promotion.by,
         promotion=promotion.number or None,
         engine_version=version,
@@ -144,15 +147,6 @@ def _provenance(candidate: Candidate, known: Known, promotion: Promotion | None,
 
 def _inputs(digests: Mapping[str, str]) -> tuple[InputDigest, ...]:
     return tuple(InputDigest(path=p, sha256=digests[p]) for p in digests)
-
-
-def _spelled(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%dT%H:%M:%S}Z"
-
-
-def instant(text: str) -> str:
-    """An instant to the second, as views spell it."""
-    return f"{text[:_SECONDS]}Z"
 
 
 def _tests(contract: AuthoredContract, known: Known) -> Iterator[TestStatus]:
@@ -186,7 +180,7 @@ def _checks(contract: AuthoredContract, known: Known) -> Iterator[CheckStatus]:
         found = {c.check: c for ref in reversed(_refs(asset)) for c in known.checks.get(ref, ())}
         for check in sorted(found.keys() - named):
             one = found[check]
-            at = instant(one.at) if one.at else None
+            at = iso_seconds(one.at) if one.at else None
             yield CheckStatus(
                 asset=asset.id, check=check, outcome=one.outcome, weight=one.weight, at=at, message=one.message
             )
@@ -204,7 +198,7 @@ def _freshness(contract: AuthoredContract, known: Known, now: datetime) -> Itera
         yield FreshnessState(
             asset=asset.id,
             expected=promised,
-            latest=instant(latest) if latest else None,
+            latest=iso_seconds(latest) if latest else None,
             state=age_state(latest, promised, now),
         )
 
@@ -248,7 +242,7 @@ def _runs(contract: AuthoredContract, known: Known) -> Iterator[RunSummary]:
     for asset in contract.assets:
         run = next((known.runs[r] for r in _refs(asset) if r in known.runs), None)
         if run is not None:
-            at = instant(run.at) if run.at else None
+            at = iso_seconds(run.at) if run.at else None
             yield RunSummary(
                 asset=asset.id,
                 run_id=run.run_id,

@@ -23,6 +23,7 @@ from ...diagnostics import Diagnostic, Span, StrataError
 from ...diagnostics.suggest import did_you_mean
 from ...digests import hexdigest
 from ...frozen import dataclass, replace
+from ...instants import iso_seconds
 from ..collation.candidate import Candidate
 from ..collation.merge_rules import canonical
 from ..discover import is_contract
@@ -227,7 +228,7 @@ def _promotion(
         provenance.by,
         provenance.commit,
         provenance.engine_version,
-        at=f"{provenance.now:%Y-%m-%dT%H:%M:%S}Z",
+        at=iso_seconds(provenance.now),
     )
 
 
