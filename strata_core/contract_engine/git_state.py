@@ -18,6 +18,8 @@ def checked_out(root: Path) -> str | None:
 def changed(root: Path, files: Iterable[str]) -> tuple[str, ...]:
     """Those of `files` that are not as the commit has them: changed, or not in it."""
     listed = list(files)
+    if not listed:  # to Git, no path is every path
+        return ()
     told = _git(root, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignored=no", "--", *listed)
     return tuple(sorted(entry[3:] for entry in (told or "").split("\0") if len(entry) > 3))
 

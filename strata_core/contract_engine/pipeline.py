@@ -6,7 +6,7 @@ is read, and what is kept in the user's cache: what was parsed of each file, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,9 +70,7 @@ class Checked:
 
     def unread(self) -> tuple[Diagnostic, ...]:
         """What keeps files that should be contracts from being any: nobody knows of which product they are."""
-        known = {c.file for c in self.collated.candidates}
-        files = {i.path for i in self.inventory.of_kind(InputKind.CONTRACT)} - known
-        return tuple(d for d in self.diagnostics if d.blocks and d.span is not None and d.span.file in files)
+        return unread_contracts(self.inventory, (c.file for c in self.collated.candidates), self.diagnostics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +95,12 @@ class Outcome:
     diagnostics: tuple[Diagnostic, ...]
     products: tuple[ProductLine, ...]
     files: int
+
+
+def unread_contracts(inventory: Inventory, known: Iterable[str], found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """What was `found` in files of `inventory` that should be contracts and are not among the `known` ones."""
+    files = {i.path for i in inventory.of_kind(InputKind.CONTRACT)}.difference(known)
+    return tuple(d for d in found if d.blocks and d.span is not None and d.span.file in files)
 
 
 def open_setting(start: Path | None = None, today: date | None = None) -> Setting:

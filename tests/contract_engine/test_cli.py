@@ -357,6 +357,16 @@ def test_a_status_of_what_is_served_elsewhere_needs_no_project(project: Path, tm
     assert (code, out.partition(" 1.0.0: ")[0]) == (0, "shop.orders")
 
 
+@pytest.mark.parametrize("verb", ["publish", "status", "test"])
+def test_a_product_whose_contract_cannot_be_read_is_told_with_what_is_wrong_there(project: Path, verb: str) -> None:
+    committed(project)
+    write(project, {"contracts/shop/torn/contract.yaml": "id: shop.torn\n  x: [\n"})
+    code, _, err = run(verb, "shop.torn")
+    assert code == 1
+    assert [t.partition(":")[0] for t in err.splitlines() if t.startswith("error")] == ["error[E101]", "error[E073]"]
+    assert "contracts/shop/torn/contract.yaml:2:4" in err
+
+
 def test_views_of_all_products_do_not_hide_a_contract_that_cannot_be_read(project: Path) -> None:
     write(project, {"contracts/shop/torn/contract.yaml": "id: [\n"})
     for verb in ("project", "docs"):

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ...contract_engine.discover import discover
-from ...contract_engine.pipeline import Setting, check
+from ...contract_engine.pipeline import Setting, check, unread_contracts
 from ...diagnostics.render import printable
 from ..exits import CLEAN, FINDINGS
 from ..options import format_option
@@ -40,8 +40,9 @@ def status_command(
     served = served_products(place)
     if not served:
         require_contract(setting, inventory)
-    known = dict.fromkeys((*served, *(p.id for p in check(setting, inventory).products)))
-    require_known(products, known)
+    checked = check(setting, inventory)
+    known = dict.fromkeys((*served, *(p.id for p in checked.products)))
+    require_known(products, known, unread_contracts(inventory, (p.file for p in checked.products), checked.diagnostics))
     now = utc_now()
     found = [standing(place, product, now, agent) for product in products or sorted(known)]
     if format_ == "json":
