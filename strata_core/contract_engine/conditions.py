@@ -7,9 +7,12 @@ contract promises of nulls is not taken for granted where rows are asked.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from ..analysis.compiled import Expectation
 from ..diagnostics import Diagnostic, StrataError
+
+if TYPE_CHECKING:  # contracts without conditions do without the compiler
+    from ..analysis.compiled import Expectation
 
 TABLE = "asset"
 """The table that a compiled condition reads."""
