@@ -154,7 +154,7 @@ def test_a_condition_that_is_valid_is_asked_of_columns_of_any_name_and_of_the_ta
         "bare": ("passed", None),
         "fails": ("failed", "a row is wrong, for instance from = 1, model = 1, unit price = 3"),
         "null": ("failed", f"a row is wrong, for instance {row}"),
-        "whole": ("failed", "a row is wrong, for instance the whole table"),
+        "whole": ("failed", "it does not hold for the table as a whole"),
         "sum": ("passed", None),
     }
 

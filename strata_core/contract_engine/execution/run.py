@@ -215,4 +215,6 @@ def _condition(expression: str, place: _Place, table: TableInput, tables: Reacha
     tested = asked(tables.engine, condition, {TABLE: replace(table, columns=columns)}, place.hidden)
     if tested.broken == 0:
         return "passed", 0, None
-    return "failed", tested.broken, _message(tested.broken, "; ".join(tested.samples) or "the whole table")
+    if not tested.samples:
+        return "failed", tested.broken, "it does not hold for the table as a whole"
+    return "failed", tested.broken, _message(tested.broken, "; ".join(tested.samples))
