@@ -414,6 +414,19 @@ def test_a_place_that_cannot_be_published_to_fails_the_run_and_says_why(location
     assert (location.out / "current/kept.txt").read_text() == "mine"
 
 
+def test_a_place_that_cannot_be_published_to_is_tried_again_where_the_op_has_a_retry_policy(location: Location) -> None:
+    location.promote()
+    location.contracts = strata_contract_assets(
+        project=location.shop.project, assets=location.data, resource=location.resource,
+        retry_policy=dg.RetryPolicy(max_retries=2),
+    )  # fmt: skip
+    (location.out / "current").unlink()
+    location.shop.write(".generated/contracts/current/kept.txt", "mine")
+    done = location.run([dg.AssetKey(["contract", "sales", "paid"])])
+    assert not done.success
+    assert sum(event.event_type_value == "STEP_UP_FOR_RETRY" for event in done.all_events) == 2
+
+
 def test_a_store_that_is_damaged_renews_nothing_and_says_why(location: Location) -> None:
     location.promote()
     location.asked()

@@ -2,8 +2,11 @@
 needed."""
 
 import importlib.util
+import json
+import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -110,4 +113,41 @@ def test_no_image_names_a_registry_of_packages_and_each_makes_the_manifest(text)
     assert not re.search(r"://|index.url", text, re.IGNORECASE)
     assert "strata compile --manifest" in instructions(text, "RUN")
     (command,) = instructions(text, "CMD")
+    (health,) = instructions(text, "HEALTHCHECK")
+    assert json.loads(health[health.index("[") :]) == ["dagster", "api", "grpc-health-check", "-p", "4000"]
+    assert json.loads(command)[-3:-2] == ["4000"]
     assert '"code-server", "start"' in command
+
+
+@pytest.mark.slow
+def test_the_code_server_of_the_image_answers_its_health_check_once_it_has_loaded(shop_on_disk) -> None:
+    """The commands of the image, with a port that is free and the shop's definitions."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    (command,) = instructions(DOCKERFILE, "CMD")
+    (health,) = (text[text.index("CMD") + 3 :] for text in instructions(DOCKERFILE, "HEALTHCHECK"))
+    bin_, home = Path(sys.executable).parent, str(shop_on_disk.root.parent / "home")
+
+    def ours(text: str) -> list[str]:
+        program, *arguments = json.loads(text.replace("4000", port).replace('"definitions"', '"shop_definitions"'))
+        return [str(bin_ / program), *arguments]
+
+    environment = {**os.environ, "DAGSTER_HOME": home, "PYTHONWARNINGS": "ignore"}
+    server = subprocess.Popen(
+        ours(command),
+        cwd=shop_on_disk.root,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        assert server.stdout is not None
+        said = next(line for line in server.stdout if "Started Dagster code proxy server" in line)
+        assert f"on port {port}" in said
+        asked = subprocess.run(ours(health), env=environment, capture_output=True, text=True, check=False)
+        assert (asked.returncode, asked.stdout.strip()) == (0, "gRPC connection successful")
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)

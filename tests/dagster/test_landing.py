@@ -173,6 +173,23 @@ def test_each_partition_lands_as_its_own_run(store: Store, instance: dg.DagsterI
     assert "2024-01-02.csv" in str(checks(absent)[0][2])
 
 
+def test_a_function_lands_each_partition_that_it_is_asked_for_once(store: Store, instance: dg.DagsterInstance) -> None:
+    days = dg.DailyPartitionsDefinition("2024-01-01", end_date="2024-01-04")
+
+    @land(table="events", store="store", partitions_def=days)
+    def events(context: dg.AssetExecutionContext) -> pl.DataFrame | None:
+        day = int(context.partition_key[-2:])
+        return pl.DataFrame({"n": [day, day * 10]}) if day < 3 else None
+
+    assert events.partitions_def == days
+    for day in ("2024-01-01", "2024-01-02"):
+        assert run(instance, events, partition_key=day).success
+    assert rows(store) == 4
+    nothing = run(instance, events, partition_key="2024-01-03")
+    assert metadata(nothing, "observation") == {"table": "events", "reason": "nothing is there"}
+    assert instance.get_materialized_partitions(dg.AssetKey("events")) == {"2024-01-01", "2024-01-02"}
+
+
 def test_a_run_that_is_tried_again_lands_once(store: Store, instance: dg.DagsterInstance) -> None:
     """The rows were committed, and the process died before Dagster knew."""
     Path("drop").mkdir()
