@@ -13,6 +13,21 @@ from ..language.names import spelled
 MAX_LISTED = 8
 
 
+def no_table(name: object) -> str:
+    """What E020 says of a table; what is told of copies of templates finds it by this."""
+    return f"no source or model `{name}`"
+
+
+def no_function(name: object) -> str:
+    """What E025 says of a function; where it is one of compile-time code it is found by this, and told otherwise."""
+    return f"no function `{name}`"
+
+
+def never_called(name: object) -> str:
+    """What W010 says of a compile-time function; where rows call it, it is found by this, and not told."""
+    return f"the function `{name}` is never called"
+
+
 def unknown(code: str, message: str, name: ast.Name, candidates: Collection[str], fix: str | None = None) -> Diagnostic:
     """The diagnostic for `name`, which is none of `candidates`; without a near one it says what there is, or `fix`."""
     near = nearest(name.text, candidates)

@@ -15,7 +15,7 @@ from ..relation.nodes import Scan, walk_relation
 from ..relation.schema import Column, Key, Schema
 from .cells import SPELLED, CellValue, cell_value
 from .compiled import CompiledModel, Expectation, LiteralRows, UnitTest
-from .names import duplicate, listed, unknown
+from .names import duplicate, listed, no_table, unknown
 from .scope import Table
 from .state import Surroundings
 
@@ -35,7 +35,7 @@ def unit_test(
             continue
         first[table.text] = table
         if table.text not in around.tables:
-            found.append(unknown("E020", f"no source or model `{table}`", table, around.tables.keys()))
+            found.append(unknown("E020", no_table(table), table, around.tables.keys()))
         elif table.text == name:
             fix = "give rows for what it reads, and write its own rows behind `expect`"
             found.append(Diagnostic("E070", f"`{name}` is what this test computes", table.span, fix=fix))

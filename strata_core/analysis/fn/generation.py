@@ -14,6 +14,7 @@ from ...diagnostics.listing import listed
 from ...frozen import replace
 from ...language import ast
 from ...language.ast.parts import children
+from ..names import never_called
 from ..order import reads
 from .check import Known, check_function, infer
 from .evaluate import Budget, EvaluationError, Run, evaluate
@@ -97,7 +98,7 @@ def _unused(
         used |= called - {name}
     for name, signature in declared.items():
         if name not in used:
-            message = f"the function `{name}` is never called"
+            message = never_called(name)
             fix = f"call it, `{name}(…)`, in a module or pipeline, or take it out"
             yield Diagnostic("W010", message, signature.declared.name.span, Severity.WARNING, fix=fix)
 

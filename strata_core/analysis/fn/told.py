@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...diagnostics import Diagnostic, Related, Severity, Span
 from ...diagnostics.listing import listed
 from ...frozen import replace
+from ..names import never_called, no_function, no_table
 from .expansion import Origin
 
 _SHOWN = 5
@@ -33,7 +34,7 @@ def told(found: Mapping[str, Sequence[Diagnostic]], origins: Mapping[str, Origin
         if first.span in origin.instance.named:
             first = replace(first, label=None, fix=_NAMED, suggestions=())
         for name, _ in origin.instance.bindings:
-            if first.message == f"no source or model `{name}`":
+            if first.message == no_table(name):
                 fix = f"write `` `${{{name}}}` `` for the table that the value of `{name}` names"
                 first = replace(first, label=None, fix=fix, suggestions=())
         notes = (*first.notes, _others([name for name, _ in others])) if others else first.notes
@@ -43,9 +44,9 @@ def told(found: Mapping[str, Sequence[Diagnostic]], origins: Mapping[str, Origin
 def misplaced(found: list[Diagnostic], functions: frozenset[str]) -> list[Diagnostic]:
     """`found` where models call compile-time `functions`: what they are is said of them, and not that nothing calls
     them."""
-    calls = {f"no function `{name}`": name for name in functions}
+    calls = {no_function(name): name for name in functions}
     called = {calls[d.message] for d in found if d.code == "E025" and d.message in calls}
-    unused = {f"the function `{name}` is never called" for name in called}
+    unused = {never_called(name) for name in called}
     return [_as_misplaced(d, calls) for d in found if d.message not in unused]
 
 
