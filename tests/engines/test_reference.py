@@ -268,6 +268,15 @@ def test_the_lazy_reading_computes_what_is_needed_and_the_eager_one_everything()
     assert len(rows(project(either, [Item("k", ref(either, "k"))]))) == 5
 
 
+def test_the_eager_reading_asks_a_condition_of_one_side_of_each_of_its_rows() -> None:
+    empty = filter_rows(T, call("gt", ref(T, "n"), literal(1_000)))
+    right = project(T, [Item("a", ref(T, "k"))])
+    paired = join(JoinKind.INNER, empty, right, call("eq", BROKEN, ref(right, "a")))
+    assert rows(paired) == []
+    with pytest.raises(StrataError):
+        rows(paired, eager=True)
+
+
 def none_of(relation: Relation) -> Relation:
     return filter_rows(relation, call("gt", ref(relation, "n"), literal(1_000)))
 

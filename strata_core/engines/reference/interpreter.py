@@ -166,7 +166,15 @@ def _projected(node: Project, reading: Reading) -> Rows:
 def _sides(node: Join | AsofJoin, conditions: Iterable[Expr], reading: Reading) -> tuple[Rows, Rows]:
     """The rows of both sides; read lazily, a side that cannot matter is not computed and has none."""
     if reading.eager or node.kind is JoinKind.FULL:
-        return _rows(node.left, reading), _rows(node.right, reading)
+        sides = _rows(node.left, reading), _rows(node.right, reading)
+        if reading.eager:  # a condition on one side may be asked of it before the join
+            parts = [part for condition in conditions for part in conjuncts(condition) if columns_read(part)]
+            for one, rows in zip((node.left, node.right), sides, strict=True):
+                own = [part for part in parts if columns_read(part) <= one.schema.by_name.keys()]
+                for test in compiled(own, one.schema, reading):
+                    for row in rows:
+                        test(row)
+        return sides
     hopeless = any(map(_never, conditions))
     if node.kind in (JoinKind.LEFT, JoinKind.ANTI):
         left = _rows(node.left, reading)
