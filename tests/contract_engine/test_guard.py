@@ -266,7 +266,8 @@ def test_a_csv_file_is_read_as_its_contract_promises_and_told_row_by_row(root: P
     assert "secret" not in repr(verdict)
 
 
-def test_rows_in_memory_a_dbt_table_and_what_is_out_of_reach(root: Path) -> None:
+@pytest.mark.parametrize(("kind", "schema"), [("model", "main"), ("seed", "main"), ("snapshot", "main_snaps")])
+def test_rows_in_memory_a_dbt_table_and_what_is_out_of_reach(root: Path, kind: str, schema: str) -> None:
     guard = open_guard(root, "prod", NOW)
     assert judge(guard, promise_of(guard, "orders"), ArrowTable(table(), ()), "memory").sound
     (root / "data/orders.parquet").unlink()
@@ -274,16 +275,19 @@ def test_rows_in_memory_a_dbt_table_and_what_is_out_of_reach(root: Path) -> None
         rows_of(guard, promise_of(guard, "orders"))
     manifest: dict[str, Any] = {
         "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"},
-        "nodes": {"model.p.orders": {"resource_type": "model", "unique_id": "model.p.orders", "name": "orders"}},
+        "nodes": {"x.p.orders": {"resource_type": kind, "unique_id": f"{kind}.p.orders", "name": "orders"}},
         "sources": {},
     }
-    manifest["nodes"]["model.p.orders"]["schema"] = "main"
+    manifest["nodes"]["x.p.orders"]["schema"] = schema
     write(root, {"target/manifest.json": json.dumps(manifest)})
     toml = '[project]\nname = "shop"\n[dbt]\nmanifest = "target/manifest.json"\ndatabase = "dev.duckdb"\n'
     text = (root / PLACE).read_text().replace("kind: table", "kind: dbt_model")
     write(root, {"strata.toml": toml, PLACE: text.replace("    location: data/orders.parquet\n", "")})
     with duckdb.connect(str(root / "dev.duckdb")) as connection:
-        connection.execute("create table orders as select 1::bigint as id, 'ES' as country, 'e' as email, 1 as note")
+        connection.execute(f"create schema if not exists {schema}")
+        connection.execute(
+            f"create table {schema}.orders as select 1::bigint as id, 'ES' as country, 'e' as email, 1 as note"
+        )
     verdict, done = guarded(root)
     assert (verdict.place, verdict.sound, done.promoted) == ("dbt model orders", True, {"orders"})
 
