@@ -11,7 +11,7 @@ from strata_core.contract.report import MASKED, PinReport
 from strata_core.planning.live.preview import preview
 from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion, Pointer
-from strata_core.store.instant import moment
+from strata_core.store.instant import spelled_second
 from strata_core.store.store import Store
 
 from .checks import WRITE_PIN
@@ -76,7 +76,7 @@ def stays_live(live: Pointer | None, environment: str, version: EnvironmentVersi
     if live is None:
         return "nothing was live before"
     at = live.published_at
-    since = f" (published {moment(at):%Y-%m-%d %H:%M:%S} UTC)" if at is not None else ""
+    since = f" (published {spelled_second(at)} UTC)" if at is not None else ""
     return f"version {version.number} of {environment} stays live{since}"
 
 

@@ -11,7 +11,7 @@ from ..diagnostics.wording import plural
 from ..planning.live.dropping import drop_environment
 from ..planning.live.environments import published_environments
 from ..planning.project import Project
-from ..store.instant import moment, spell
+from ..store.instant import spell, spelled_second
 from .exits import CLEAN
 from .options import environment_name, format_option, on_project
 from .report import sized
@@ -37,7 +37,7 @@ def list_environments(project: Project, format_: str) -> int:
         return CLEAN
     width = max(map(len, found), default=0)
     for name, version in found.items():
-        at = moment(version.at).strftime("%Y-%m-%d %H:%M:%S")
+        at = spelled_second(version.at)
         click.echo(f"{name:<{width}}  {at}Z  version {version.number}, {plural(len(version.models), 'model')}")
     if not found:
         click.echo("nothing is published: run `strata apply`")
@@ -105,7 +105,7 @@ def collect_artifacts(project: Project, format_: str, keep: timedelta, grace: ti
         click.echo(json.dumps(told, indent=2))
         return CLEAN
     for orphan in found:
-        used = moment(orphan.used_at).strftime("%Y-%m-%d %H:%M:%S")
+        used = spelled_second(orphan.used_at)
         click.echo(f"{orphan.table}  {orphan.address[:12]}  {sized(orphan.bytes)}, last used {used}Z")
     total = f"{plural(len(found), 'artifact')}, {sized(sum(o.bytes for o in found))}"
     click.echo(f"{total} {'would be removed' if dry_run else 'removed'}")

@@ -13,7 +13,7 @@ from ..planning.config import has_products
 from ..planning.live.environments import published_environment
 from ..planning.project import Project
 from ..store.environments import EnvironmentVersion
-from ..store.instant import moment, spell
+from ..store.instant import spell, spelled_second
 from .exits import CLEAN
 from .options import environment_option, format_option, on_project
 from .report import tell
@@ -67,7 +67,7 @@ def _changed(version: EnvironmentVersion, before: EnvironmentVersion | None) -> 
 
 
 def _line(version: EnvironmentVersion, before: EnvironmentVersion | None) -> str:
-    at = moment(version.at).strftime("%Y-%m-%d %H:%M:%S")
+    at = spelled_second(version.at)
     what = f"rollback to {version.restores}" if version.restores else version.cause
     names = _changed(version, before)
     shown = listed(names, SHOWN_NAMES) or "no new rows"

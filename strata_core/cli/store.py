@@ -15,7 +15,7 @@ from ..diagnostics.wording import plural
 from ..planning.config import ProjectConfig, find_project, read_config
 from ..planning.stores import store_of
 from ..store import Store, Table
-from ..store.instant import moment, spell
+from ..store.instant import spell, spelled_second
 from ..store.tables.bounds import VINTAGES
 from .exits import CLEAN, exit_code
 from .options import format_option
@@ -255,7 +255,7 @@ def history(store: Store, table: str, format_: str, limit: int) -> int:
         click.echo(json.dumps(told, indent=2))
     else:
         for entry in entries:
-            click.echo(f"{entry.number:>5}  {moment(entry.at):%Y-%m-%d %H:%M:%S}Z  {_what(entry)}")
+            click.echo(f"{entry.number:>5}  {spelled_second(entry.at)}Z  {_what(entry)}")
     return CLEAN
 
 

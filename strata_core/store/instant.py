@@ -39,6 +39,15 @@ def spell(instant: Instant) -> str:
     return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%S}.{nanoseconds:09d}Z"
 
 
+def spelled_second(instant: Instant) -> str:
+    """`instant` in UTC as lists show it to people, to the second.
+
+    >>> spelled_second(1_700_000_000_000_000_001)
+    '2023-11-14 22:13:20'
+    """
+    return moment(instant).isoformat(" ", "seconds").removesuffix("+00:00")
+
+
 def moment(instant: Instant) -> datetime:
     """`instant` as a datetime in UTC, to the microsecond.
 
