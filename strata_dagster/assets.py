@@ -24,6 +24,7 @@ from strata_core.planning.kept.outline import ModelOutline
 from .checks import check_specs, plain_name
 from .choosing import Choice, chosen_models
 from .contracts.contract_checks import promised_of
+from .findings import list_of
 from .model_tests import test_specs
 from .partitions import in_one_op
 from .project import StrataProject, quietly
@@ -157,7 +158,7 @@ def strata_asset_specs(
 
 def broken_spec(project: StrataProject, translator: DagsterStrataTranslator, name: str) -> AssetSpec:
     """The asset of a model that does not compile: nothing is known of it but its name and why."""
-    told = "\n".join(f"- **{d.code}** {d.message} ({d.span})" for d in project.outline.errors)
+    told = list_of(project.outline.errors)
     nowhere = Span(CONFIG_NAME, 1, 1, 1, 1)
     model = ModelOutline(name, BROKEN, "", None, (), (), {}, None, nowhere)
     return AssetSpec(

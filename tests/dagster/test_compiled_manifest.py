@@ -172,7 +172,10 @@ def test_broken_models_are_failing_checks_by_choice_and_the_others_run(shop, fro
     specs = {s.key.to_user_string(): s for s in strata_asset_specs(project, DagsterStrataTranslator())}
     assert set(specs) == {"paid", "by_country", "rate"}
     assert specs["rate"].group_name == "broken"
-    assert "**E021**" in specs["rate"].description
+    told = specs["rate"].description
+    assert told.startswith("`rate` does not compile, or reads what does not:\n\n- **E")
+    assert "- **E021** `models/rates.strata:" in told
+    assert "\n  - write `rate`" in told
     shop.write("data/orders.csv", (shop.root / "data/orders.csv").read_text() + "9,MX,1.00,\n")
     shop.on_error = "check"
     run = shop.run()
