@@ -22,21 +22,21 @@ from .stale_sensor import strata_stale_sensor
 from .translator import DagsterStrataTranslator
 
 if TYPE_CHECKING:
-    from .contracts.contract_assets import strata_contract_assets
-    from .contracts.contract_sensor import strata_contract_sensor
-    from .guards.guard_component import StrataGuardComponent
-    from .guards.guards import guard
+    from .contracts.assets import strata_contract_assets
+    from .contracts.sensor import strata_contract_sensor
+    from .guards.component import StrataGuardComponent
+    from .guards.guard import guard
     from .io_manager import StrataIOManager
     from .landing import Landing, land, strata_land_assets
 
 WHEN_USED = {
     "Landing": ".landing",
-    "StrataGuardComponent": ".guards.guard_component",
+    "StrataGuardComponent": ".guards.component",
     "StrataIOManager": ".io_manager",
-    "guard": ".guards.guards",
+    "guard": ".guards.guard",
     "land": ".landing",
-    "strata_contract_assets": ".contracts.contract_assets",
-    "strata_contract_sensor": ".contracts.contract_sensor",
+    "strata_contract_assets": ".contracts.assets",
+    "strata_contract_sensor": ".contracts.sensor",
     "strata_land_assets": ".landing",
 }
 """What is imported when it is asked for: each brings the store or the contract engine along, which a code location of

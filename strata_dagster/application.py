@@ -38,7 +38,7 @@ from strata_core.planning.workspace import Workspace, open_workspace
 from . import events
 from .assets import ON_ERROR
 from .checks import EXPECTATIONS, UNIT_TESTS
-from .contracts.contract_tests import NOT_APPLIED, AtThePin, answered, blocks, selected_specs, told_of_tests, unasked
+from .contracts.results import NOT_APPLIED, AtThePin, answered, blocks, selected_specs, told_of_tests, unasked
 from .examination import examined
 from .findings import findings
 from .model_tests import UnitTests, expected, selected_tests, unit_tested, untested

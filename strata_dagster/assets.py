@@ -23,7 +23,7 @@ from strata_core.planning.kept.outline import ModelOutline
 
 from .checks import check_specs, plain_name
 from .choosing import Choice, chosen_models
-from .contracts.contract_checks import promised_of
+from .contracts.checks import promised_of
 from .findings import list_of
 from .model_tests import test_specs
 from .partitions import in_one_op

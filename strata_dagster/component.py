@@ -239,8 +239,8 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
         stale = self._stale_sensor(project, resource, translator, f"{name}_stale")
         if not self.contracts:
             return Definitions(assets=assets, sensors=stale)
-        from .contracts.contract_assets import strata_contract_assets  # these bring the contract engine along
-        from .contracts.contract_sensor import strata_contract_sensor
+        from .contracts.assets import strata_contract_assets  # these bring the contract engine along
+        from .contracts.sensor import strata_contract_sensor
 
         products = strata_contract_assets(project=project, assets=assets, resource=resource, name=f"{name}_contracts")
         said = self.contract_sensor or SensorOptions()

@@ -15,7 +15,7 @@ from dagster import AssetCheckEvaluation, AssetKey, AssetMaterialization, Dagste
 from strata_core.diagnostics.wording import plural
 
 from .checks import WRITE_PIN
-from .contracts.contract_checks import PRODUCT
+from .contracts.checks import PRODUCT
 
 SHOWN = frozenset({DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_CHECK_EVALUATION})
 RUNS_A_PAGE = 100

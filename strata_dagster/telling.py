@@ -19,7 +19,7 @@ from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
 
 from . import events
-from .contracts.contract_tests import AtThePin
+from .contracts.results import AtThePin
 from .findings import failure_lines
 from .partitions import provenance_tags, waited_for
 from .pins import TOGETHER, nothing_published, what_stays

@@ -3,8 +3,8 @@
 Projects that share a store read each other's tables; what one is about to publish is held against what the others were
 written for (Seed 0 §5 B). Each project keeps one log, so that registering waits for nobody; its newest entry counts.
 An entry holds the tables as readers may rest on them (models, and those of others that the project guards:
-`guarded_tables.py`), the version of the environment that published each so, what the project's models need of published
-tables that are no models of its own, and where each column comes from, so that lineage crosses projects.
+`guarded/catalog.py`), the version of the environment that published each so, what the project's models need of
+published tables that are no models of its own, and where each column comes from, so that lineage crosses projects.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dagster import AssetCheckKey, AssetKey, AssetsDefinition, AssetSpec
 
 from ..translator import MODEL, SOURCE
-from .contract_checks import PRODUCT, TEST
+from .checks import PRODUCT, TEST
 
 DBT_UNIQUE_ID = "dagster_dbt/unique_id"
 Given = AssetsDefinition | AssetSpec

@@ -224,12 +224,12 @@ def test_what_reads_a_broken_model_is_broken_and_nothing_is_taken_back(shop) -> 
 
 def test_what_the_package_gives_is_there_in_whatever_order_it_is_asked_for() -> None:
     code = """
-import strata_dagster.contracts.contract_assets, strata_dagster.guards.guards, strata_dagster.landing
+import strata_dagster.contracts.assets, strata_dagster.guards.guard, strata_dagster.landing
 import strata_dagster
 for name in strata_dagster.__all__:
     assert callable(getattr(strata_dagster, name)), name
 from strata_dagster import *
-assert guard is strata_dagster.guards.guards.guard
+assert guard is strata_dagster.guards.guard.guard
 try:
     strata_dagster.nothing
 except AttributeError as error:

@@ -24,8 +24,8 @@ from strata_core.contract_engine.serving.observed import utc_now
 from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish
 from strata_core.contract_engine.serving.standing import served_view, standing
 from strata_dagster import StrataResource, strata_contract_assets, strata_contract_sensor
-from strata_dagster.contracts.contract_sensor import Cursor, cursor_of
 from strata_dagster.contracts.event_pages import KINDS, Marks
+from strata_dagster.contracts.sensor import Cursor, cursor_of
 
 CONTRACT = """
 apiVersion: strata/v0
@@ -374,7 +374,7 @@ def test_an_asset_that_grows_old_is_seen_though_nothing_happens(
     due = cursor_of(location.cursor).due
     assert due is not None
     later = due + 60
-    monkeypatch.setattr("strata_dagster.contracts.contract_sensor.time.time", lambda: later)
+    monkeypatch.setattr("strata_dagster.contracts.sensor.time.time", lambda: later)
     requests = location.tick().run_requests
     assert sorted(k.path[-1] for r in requests for k in r.asset_selection) == ["paid", "python", "rates"]
     assert location.tick().run_requests == []
@@ -595,7 +595,7 @@ def test_an_idle_tick_reads_no_file_asks_the_event_log_once_and_looks_once_at_ea
     global _opened
     location, moment = Location(shop_on_disk), 100.0
     clock = SimpleNamespace(time=lambda: 1e9 + moment, monotonic=lambda: moment)
-    monkeypatch.setattr("strata_dagster.contracts.contract_sensor.time", clock)
+    monkeypatch.setattr("strata_dagster.contracts.sensor.time", clock)
     location.tick()
     for _ in range(3):  # files and events settle: neither is looked at again when it is
         moment += 31.0

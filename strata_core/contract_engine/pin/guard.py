@@ -22,8 +22,7 @@ from ...engines.protocol import Engine, TableInput
 from ...frozen import dataclass, field, replace
 from ...planning.catalog import OF_GUARDED, Approved, read_catalog, taken_over
 from ...planning.faults import relative
-from ...planning.guarded.guarded_partitions import composed, of_partition, pin_whole, rebased, rows_of_whole
-from ...planning.guarded.guarded_tables import guarded_breaks, register_guarded
+from ...planning.guarded.catalog import guarded_breaks, register_guarded
 from ...planning.guarded.guarding import (
     Kept,
     Note,
@@ -38,6 +37,7 @@ from ...planning.guarded.guarding import (
     require_unchanged,
     stamps_of,
 )
+from ...planning.guarded.partitions import composed, of_partition, pin_whole, rebased, rows_of_whole
 from ...planning.inputs.reachable import ReachableTables
 from ...planning.kept.outline import outline
 from ...planning.lints import ruled_of_plan

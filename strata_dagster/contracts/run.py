@@ -36,10 +36,10 @@ from strata_core.digests import hexdigest
 
 from ..findings import findings, headline, list_of
 from ..tables import markdown_table
-from .contract_assets import COMPATIBLE, VALID, ContractAssets
-from .contract_checks import TEST
-from .contract_tests import result_of
+from .assets import COMPATIBLE, VALID, ContractAssets
+from .checks import TEST
 from .observing import seen_in_dagster
+from .results import result_of
 
 INPUTS = "strata/inputs"
 """Metadata of a materialization: the digest of what was renewed, by which the sensor knows that it was."""

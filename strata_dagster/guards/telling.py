@@ -20,21 +20,21 @@ from dagster import (
 from strata_core.contract_engine.pin.guard import Guard, Promise, Verdict, judge
 from strata_core.contract_engine.serving.observe import SeenTest
 from strata_core.diagnostics import Diagnostic, StrataError
-from strata_core.planning.guarded.guarded_partitions import partitions_in
+from strata_core.planning.guarded.partitions import partitions_in
 from strata_core.planning.live.health import examine
 from strata_core.planning.provenance import sound_artifact
 from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
 
 from ..checks import LAST_KNOWN_GOOD, WRITE_PIN
-from ..contracts.contract_checks import PRODUCT, TEST
-from ..contracts.contract_tests import aged, answered, blocks, result_of, unasked
+from ..contracts.checks import PRODUCT, TEST
+from ..contracts.results import aged, answered, blocks, result_of, unasked
 from ..events import DATA_VERSION_TAG
 from ..examination import examined
 from ..findings import findings
 from ..partitions import provenance_tags
 from . import verdicts
-from .guarded_op import GuardedOp, check_key
+from .op import GuardedOp, check_key
 
 
 @dataclass(frozen=True, slots=True)

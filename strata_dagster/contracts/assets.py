@@ -1,7 +1,7 @@
 """`strata_contract_assets`: each data product an asset, `contract/<domain>/<product>`: the state of what is served.
 
 Materializing it renews that; its checks say what is wrong with the contract and with its version. A test of the
-contract is one check: of the data asset whose rows it is about, where these are asked for it (`contract_checks`), else
+contract is one check: of the data asset whose rows it is about, where these are asked for it (`checks`), else
 of the product.
 """
 
@@ -33,7 +33,7 @@ from ..checks import free_name, plain_name
 from ..findings import findings
 from ..project import StrataProject, quietly
 from ..resource import StrataResource
-from .contract_checks import PRODUCT, SEVERITY, TEST
+from .checks import PRODUCT, SEVERITY, TEST
 from .covering import Given, Landscape, landscape
 
 PREFIX = "contract"
@@ -109,7 +109,7 @@ def strata_contract_assets(
     checks = [check for p in shown for check in _check_specs(p, keys[p.place], elsewhere)]
 
     def body(context: AssetExecutionContext) -> Iterator[Any]:
-        from .contract_run import ContractRun  # loaded when a run begins
+        from .run import ContractRun  # loaded when a run begins
 
         yield from ContractRun(context, made).stream()
 

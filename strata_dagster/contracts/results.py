@@ -27,7 +27,7 @@ from strata_core.planning.inputs.reachable import ReachableTables
 from ..checks import WRITE_PIN
 from ..findings import list_of
 from ..pins import PUBLISHED, Metadatum
-from .contract_checks import ASSET, FRESHNESS, PRODUCT, SEVERITY, TEST
+from .checks import ASSET, FRESHNESS, PRODUCT, SEVERITY, TEST
 
 
 def result_of(spec: AssetCheckSpec, seen: SeenTest | None) -> AssetCheckResult:

@@ -4,8 +4,8 @@ What the op yields of a guarded asset is held until the op is through: rows are 
 the end (by then dbt has run its tests too), published in one step, and only then materialized. Rows that are
 refused leave a failing check and no materialization (first row of the table in design `dagster.md`), and so does what
 the same op made of them; events that the op logs by itself wait for the verdict too. Every selected check is told on
-every path (`guard_telling`), before whatever went wrong is raised. A run that promotes makes nothing
-(`guard_promotion`).
+every path (`telling`), before whatever went wrong is raised. A run that promotes makes nothing
+(`promotion`).
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ from strata_core.engines.protocol import ArrowTable, TableInput
 from strata_core.frozen import replace
 
 from ..application import transient
-from ..contracts.contract_tests import told_of_tests
 from ..contracts.covering import DBT_UNIQUE_ID
+from ..contracts.results import told_of_tests
 from ..findings import failure_lines, findings
 from ..pins import TOGETHER, nothing_published
 from ..promotion import PROMOTE_FROM
 from ..shown import Shown, in_turn
 from .frames import frame_of
-from .guard_promotion import looked_at
-from .guard_telling import Conclusion, GuardTelling, logged, unusable
-from .guarded_op import GuardedOp
-from .guards import CONTRACT, LOCATION, RESOURCE
+from .guard import CONTRACT, LOCATION, RESOURCE
+from .op import GuardedOp
+from .promotion import looked_at
+from .telling import Conclusion, GuardTelling, logged, unusable
 
 DBT_ID = "unique_id"
 """Metadata of what dagster-dbt yields: the node of the dbt project."""

@@ -36,11 +36,11 @@ from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.digests import hexdigest
 
 from ..findings import findings
-from .contract_assets import ContractAssets, asset_key
-from .contract_checks import PRODUCT
-from .contract_run import INPUTS, STALE_AT
+from .assets import ContractAssets, asset_key
+from .checks import PRODUCT
 from .event_pages import KINDS, EventReader, Marks, behind_everything
 from .observing import portions
+from .run import INPUTS, STALE_AT
 
 SECONDS_BETWEEN = 30
 _SHORT = 16

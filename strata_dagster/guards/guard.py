@@ -25,7 +25,7 @@ from strata_core.contract_engine.pin.covering import Covered, named_cover
 from strata_core.diagnostics import Diagnostic, StrataError
 
 from ..checks import check_specs, plain_name
-from ..contracts.contract_checks import checks_about, covering, covers_of, freshness_policy
+from ..contracts.checks import checks_about, covering, covers_of, freshness_policy
 from ..contracts.covering import names_of
 from ..findings import findings
 from ..project import StrataProject, quietly
@@ -234,8 +234,8 @@ def _judging(asset: AssetsDefinition, subsettable: bool) -> Any:
 
     def compute(context: AssetExecutionContext, inputs: Mapping[str, Any]) -> Iterator[Any]:
         # Loaded when the op runs: a code location does without engines and their libraries.
-        from .guarded_op import GuardedOp
-        from .guarding import Guarding
+        from .op import GuardedOp
+        from .run import Guarding
 
         return Guarding(GuardedOp(context, asset, required if subsettable else frozenset())).stream(
             lambda shown: cast("Iterator[Any]", inner(shown, inputs))

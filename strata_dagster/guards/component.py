@@ -26,10 +26,10 @@ from dagster_shared.seven import load_module_object
 from pydantic import TypeAdapter
 
 from ..component import StrataProjectScaffolder, project_folder
-from ..contracts.contract_checks import covers_of
+from ..contracts.checks import covers_of
 from ..project import StrataProject
 from ..resource import StrataResource
-from .guards import RESOURCE, covered_assets, guard
+from .guard import RESOURCE, covered_assets, guard
 
 
 def _as_written(context: ResolutionContext, value: Any) -> Any:

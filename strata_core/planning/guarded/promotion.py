@@ -17,7 +17,7 @@ from ...store.artifacts import Artifact
 from ...store.environments import EnvironmentVersion, Pointer
 from ..live.health import contract_of, examine
 from ..workspace import Workspace
-from .guarded_tables import register_guarded
+from .catalog import register_guarded
 from .guarding import filled, fingerprint, note_of, offered, require_free
 
 Promised = Callable[[Mapping[str, str]], Mapping[str, TableContract | tuple[Diagnostic, ...]]]

@@ -24,7 +24,7 @@ from strata_core.contract_engine.pin.guard import Guard, Promise, rows_of
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.engines.protocol import TableInput
 
-from .guards import CONTRACT, LOCATION, PARTITION
+from .guard import CONTRACT, LOCATION, PARTITION
 
 
 @dataclass(frozen=True)
