@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .authored import Approval, ApprovalKind, AuthoredContract
+from .authored import Approval, AuthoredContract
+from .words import ApprovalKind
 
 if TYPE_CHECKING:  # validation needs no plan
     from ..planning.catalog import Approved

@@ -10,47 +10,29 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from ..frozen import dataclass, field
+from .authored_tests import Test
 from .naming import model_of, stored_as
 from .shape import Rule, Shape
-
-SEMVER = (
-    r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)"
-    r"(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$"
+from .words import (
+    MASK,
+    AgentAction,
+    ApprovalKind,
+    AssetId,
+    AssetKind,
+    ColumnName,
+    ColumnRef,
+    Day,
+    Duration,
+    Fingerprint,
+    Label,
+    LawfulBasis,
+    Name,
+    ProductId,
+    SemVer,
+    Status,
+    Text,
+    Word,
 )
-WORD = r"[a-z][a-z0-9_]*"
-MASK = r"^(hash|null|drop|partial|partial\([1-9][0-9]?\))$"
-
-ProductId = Annotated[str, Rule(pattern=rf"^{WORD}\.{WORD}$", maxLength=128, examples=["flights.punctuality"])]
-Word = Annotated[str, Rule(pattern=rf"^{WORD}$", maxLength=64, examples=["flights"])]
-Name = Annotated[str, Rule(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", maxLength=128, examples=["carrier_month"])]
-AssetId = Annotated[str, Rule(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", maxLength=128, examples=["carrier_month"])]
-ColumnName = Annotated[str, Rule(minLength=1, maxLength=128, examples=["flight_id"])]
-Text = Annotated[str, Rule(minLength=1, pattern=r"\S")]
-Label = Annotated[str, Rule(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", maxLength=64, examples=["confidential"])]
-SemVer = Annotated[str, Rule(pattern=SEMVER, examples=["1.0.0"])]
-Day = Annotated[str, Rule(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", examples=["2026-12-31"])]
-Duration = Annotated[
-    str, Rule(pattern=r"^([1-9][0-9]{0,8}(s|min|m|h|d|w)|hourly|daily|weekly|monthly)$", examples=["24h"])
-]
-ColumnRef = Annotated[
-    str,
-    Rule(
-        pattern=rf"^({WORD}\.{WORD}/)?[A-Za-z_][A-Za-z0-9_-]*\.[^/]+$",
-        maxLength=400,
-        examples=["flight_legs.flight_id", "flights.operations/flight_legs.flight_id"],
-    ),
-]
-"""`asset.column` of this product, `domain.product/asset.column` of another."""
-Fingerprint = Annotated[str, Rule(pattern=r"^[0-9a-f]{12,64}$", examples=["9f86d081884c"])]
-
-Status = Literal["proposed", "draft", "active", "deprecated", "retired"]
-AssetKind = Literal["strata_model", "dbt_model", "dagster_asset", "dlt_resource", "sql", "table"]
-TestSeverity = Literal["blocking", "degrading", "informational", "experimental"]
-AgentAction = Literal["discover", "read", "query", "aggregate", "export"]
-LawfulBasis = Literal[
-    "consent", "contract", "legal_obligation", "vital_interests", "public_task", "legitimate_interests", "none"
-]
-ApprovalKind = Literal["owner", "governance"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,134 +179,6 @@ class Freshness(Shape):
     max_age: Duration
     schedule: Text | None = None
     """When it is expected to be made, in words or as cron."""
-
-
-@dataclass(frozen=True, slots=True)
-class SqlTest(Shape):
-    """One read-only SELECT over the product's assets that returns the rows that are wrong: none is a pass."""
-
-    id: Name
-    kind: Literal["sql"]
-    severity: TestSeverity
-    sql: Text
-    asset: AssetId | None = None
-    description: Text | None = None
-    dialect: Word | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DbtTest(Shape):
-    """A test of the dbt project, by its name or unique id in the manifest."""
-
-    id: Name
-    kind: Literal["dbt"]
-    severity: TestSeverity
-    ref: Text
-    asset: AssetId | None = None
-    description: Text | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NotNull(Shape):
-    """No null in the columns."""
-
-    type: Literal["not_null"]
-    columns: Annotated[tuple[ColumnName, ...], Rule(minItems=1)]
-
-
-@dataclass(frozen=True, slots=True)
-class Unique(Shape):
-    """No two rows agree on all of the columns."""
-
-    type: Literal["unique"]
-    columns: Annotated[tuple[ColumnName, ...], Rule(minItems=1)]
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptedValues(Shape):
-    """Every value that is not null is one of `values`."""
-
-    type: Literal["accepted_values"]
-    column: ColumnName
-    values: Annotated[tuple[str | int | float | bool, ...], Rule(minItems=1)]
-
-
-@dataclass(frozen=True, slots=True)
-class Range(Shape):
-    """Every value that is not null lies between `min` and `max`, both included; one of them may be absent.
-
-    Bounds of dates and timestamps are texts.
-    """
-
-    type: Literal["range"]
-    column: ColumnName
-    min: float | int | str | None = None
-    max: float | int | str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Regex(Shape):
-    """Every value that is not null matches `pattern` as a whole."""
-
-    type: Literal["regex"]
-    column: ColumnName
-    pattern: Text
-
-
-@dataclass(frozen=True, slots=True)
-class RowCount(Shape):
-    """The table has between `min` and `max` rows, both included; one of them may be absent."""
-
-    type: Literal["row_count"]
-    min: Annotated[int, Rule(minimum=0)] | None = None
-    max: Annotated[int, Rule(minimum=0)] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FreshnessCheck(Shape):
-    """The latest value of `column` is at most `max_age` old."""
-
-    type: Literal["freshness"]
-    column: ColumnName
-    max_age: Duration
-
-
-@dataclass(frozen=True, slots=True)
-class Referential(Shape):
-    """Every value of `columns` that is not null is found in the columns `to`, all of one asset."""
-
-    type: Literal["referential"]
-    columns: Annotated[tuple[ColumnName, ...], Rule(minItems=1)]
-    to: Annotated[tuple[ColumnRef, ...], Rule(minItems=1)]
-
-
-@dataclass(frozen=True, slots=True)
-class Custom(Shape):
-    """A condition in the Strata language that holds for every row."""
-
-    type: Literal["custom"]
-    expression: Annotated[str, Rule(minLength=1, maxLength=4000, examples=["late <= flights"])]
-
-
-Expectation = Annotated[
-    NotNull | Unique | AcceptedValues | Range | Regex | RowCount | FreshnessCheck | Referential | Custom,
-    Rule(discriminator="type"),
-]
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectationTest(Shape):
-    """An expectation about an asset's rows."""
-
-    id: Name
-    kind: Literal["expectation"]
-    severity: TestSeverity
-    asset: AssetId
-    expectation: Expectation
-    description: Text | None = None
-
-
-Test = Annotated[SqlTest | DbtTest | ExpectationTest, Rule(discriminator="kind")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.listing import listed
 from ..diagnostics.suggest import did_you_mean
 from ..frozen import dataclass, replace
-from .authored import WORD
 from .collation.candidate import Candidate
 from .parse.parsed import GeneratedAsset, GeneratedColumn
 from .placeholders import ASKED
+from .words import WORD
 from .yaml_dump import yaml_text
 
 KINDS = ("strata_model", "dbt_model", "dlt_resource")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .authored import Asset, SqlTest
+from .authored import Asset
+from .authored_tests import SqlTest
 
 if TYPE_CHECKING:  # 100 ms, which contracts without SQL do not pay
     from sqlglot import exp

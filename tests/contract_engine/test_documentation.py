@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from strata_core.contract_engine.authored import (
+from strata_core.contract_engine.authored import AuthoredContract, Governance
+from strata_core.contract_engine.authored_tests import (
     AcceptedValues,
-    AuthoredContract,
     FreshnessCheck,
-    Governance,
     NotNull,
     Range,
     Referential,

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from strata_core.contract_engine.authored import AuthoredContract, ExpectationTest
+from strata_core.contract_engine.authored import AuthoredContract
+from strata_core.contract_engine.authored_tests import ExpectationTest
 from strata_core.contract_engine.documents import Document
 from strata_core.contract_engine.odcs.ages import age_of
 from strata_core.contract_engine.odcs.read import contract_of

@@ -7,12 +7,7 @@ from typing import Any
 
 from ...contract.changes import Change, ChangeRule, Impact, compare_contracts
 from ...contract.model import TableContract
-from ..authored import (
-    Asset,
-    AuthoredContract,
-    Measure,
-    Semantics,
-)
+from ..authored import Asset, AuthoredContract, Measure, Semantics
 from ..collation.candidate import Candidate
 from ..documents import Path
 from ..levels import Levels

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..authored import AuthoredContract, ExpectationTest, SqlTest
+from ..authored import AuthoredContract
+from ..authored_tests import ExpectationTest, SqlTest
 from ..collation.merge_rules import canonical
 from ..documents import Path
 from .changes import ProductChange, Sides, age_direction, by_id

@@ -5,16 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from ..authored import (
-    AgentPermission,
-    Asset,
-    AuthoredContract,
-    Custom,
-    DbtTest,
-    ExpectationTest,
-    SqlTest,
-    Test,
-)
+from ..authored import AgentPermission, Asset, AuthoredContract
+from ..authored_tests import Custom, DbtTest, ExpectationTest, SqlTest, Test
 from ..collation.candidate import TIERS, Tier
 from ..naming import split_ref
 from ..serving.runtime_view import TestStatus

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from ..authored import (
+from ..authored_tests import (
     AcceptedValues,
     Custom,
     Expectation,

@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 from ...frozen import replace
 from ...planning.inputs.reachable import ReachableTables, TableInput
-from ..authored import AuthoredContract, DbtTest
+from ..authored import AuthoredContract
+from ..authored_tests import DbtTest
 from ..pipeline import Checked
 from ..serving.observe import SeenTest, seen_in_files
 from .run import run_tests

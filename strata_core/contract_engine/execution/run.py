@@ -21,7 +21,8 @@ from ...planning.inputs.reachable import Answer, ReachableTables, TableInput
 from ...relation.schema import Column
 from ...types import UNKNOWN
 from ...types.inferred import Inferred
-from ..authored import Asset, AuthoredContract, Custom, DbtTest, ExpectationTest, Referential, SqlTest
+from ..authored import Asset, AuthoredContract
+from ..authored_tests import Custom, DbtTest, ExpectationTest, Referential, SqlTest
 from ..conditions import TABLE, compiled_condition
 from ..naming import split_ref
 from ..pipeline import Checked

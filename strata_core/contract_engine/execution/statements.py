@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import assert_never
 
 from ...contract.ages import parse_age
-from ..authored import (
+from ..authored_tests import (
     AcceptedValues,
     Custom,
     Expectation,

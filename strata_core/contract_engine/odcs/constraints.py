@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..authored import Asset, ExpectationTest
+from ..authored import Asset
+from ..authored_tests import ExpectationTest
 from ..validate.test_shapes import expectation_faults
 from .custom import members
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...diagnostics import Diagnostic, Report, Severity
-from ..authored import SEMVER, WORD, AuthoredContract
+from ..authored import AuthoredContract
 from ..documents import Document, Path, finding
 from ..placeholders import ASKED
 from ..schemas import AUTHORED
 from ..shapes import valid
+from ..words import SEMVER, WORD
 from . import constraints, quality
 from .ages import age_of
 from .custom import members, taken

@@ -20,7 +20,8 @@ from ..naming import stored_as
 from ..pipeline import Setting, outcome_key
 
 if TYPE_CHECKING:  # which an unchanged tree does not need
-    from ..authored import Asset, AuthoredContract, Test
+    from ..authored import Asset, AuthoredContract
+    from ..authored_tests import Test
     from ..collation.candidate import Candidate
 
 OWNERS_SEE = "experimental"

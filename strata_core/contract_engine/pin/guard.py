@@ -47,7 +47,8 @@ from ...planning.workspace import make_engine
 from ...store.environments import EnvironmentVersion, Pointer
 from ...store.store import Store
 from ..approvals import approvals
-from ..authored import Asset, Test
+from ..authored import Asset
+from ..authored_tests import Test
 from ..execution.latest import latest_results
 from ..execution.run import asset_rows
 from ..naming import store_name

@@ -24,7 +24,8 @@ from ...planning.inputs.reachable import ReachableTables
 from ...planning.kept import cache
 from ...store.artifacts import Artifact
 from ...store.environments import EnvironmentVersion
-from ..authored import Asset, DbtTest, Test
+from ..authored import Asset
+from ..authored_tests import DbtTest, Test
 from ..collation.candidate import Candidate
 from ..discover import discover
 from ..pipeline import Checked, Setting, examine, open_setting, outcome_key

@@ -14,7 +14,7 @@ from ...diagnostics import Diagnostic, Severity, Span
 from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
 from ...frozen import dataclass
-from ..authored import DbtTest
+from ..authored_tests import DbtTest
 from ..collation.candidate import Candidate
 from ..discover import InputKind, contract_path, is_contract
 from ..naming import model_of, split_ref

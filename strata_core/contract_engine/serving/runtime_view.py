@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from ...frozen import dataclass, field
-from ..authored import AgentPermission, AuthoredContract, Governance, TestSeverity
+from ..authored import AgentPermission, AuthoredContract, Governance
 from ..shape import Rule, Shape
+from ..words import TestSeverity
 
 Instant = Annotated[
     str,

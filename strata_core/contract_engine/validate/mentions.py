@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ...diagnostics import Report, Severity
-from ..authored import Asset, SqlTest
+from ..authored import Asset
+from ..authored_tests import SqlTest
 from ..collation.candidate import Candidate
 from ..mentions import naming, texts
 from ..sql_tables import query_of, tables_of

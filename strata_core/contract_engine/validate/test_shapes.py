@@ -17,7 +17,8 @@ from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
 from ...types import Bool, Date, Decimal, Float64, Int64, Money, String, Timestamp, ValueType
 from ...types.spelling import TypeSpellingError, parse_type
-from ..authored import Asset, DbtTest, ExpectationTest, SqlTest
+from ..authored import Asset
+from ..authored_tests import DbtTest, ExpectationTest, SqlTest
 from ..collation.candidate import Candidate
 from ..conditions import compiled_condition
 from ..documents import Path
