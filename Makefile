@@ -38,7 +38,7 @@ staged: data ## the flights data, extracted and staged by dbt
 	@$(STAGE) "stage it with dbt (build and tests)" dbt sh -c 'cd dbt_project && ../$(BIN)/dbt build --quiet --no-use-colors'
 
 test: .venv/.installed-test lint staged ## lint, types, import rules and every test
-	@$(BIN)/pytest -q -n $(JOBS)
+	@$(BIN)/pytest -q -n $(JOBS) --dist worksteal
 
 lint: .venv/.installed-test ## the checks that need no run: ruff, mypy, import-linter, strata fmt, contracts
 	@$(STAGE) "ruff check" ruff-check $(BIN)/ruff check .
