@@ -45,3 +45,18 @@ def spelled_duration(seconds: int) -> str:
         if seconds * SECOND % UNITS[unit] == 0:
             return f"{seconds * SECOND // UNITS[unit]}{unit}"
     return f"{seconds}s"
+
+
+def rough_duration(seconds: int) -> str:
+    """A time that has passed, in its two largest units: people want no seconds of what is days old.
+
+    >>> rough_duration(142_837), rough_duration(7_200), rough_duration(0)
+    ('1d 15h', '2h', '0s')
+    """
+    rest = seconds * SECOND
+    parts: list[str] = []
+    for unit in ("d", "h", "min", "s"):
+        count, rest = divmod(rest, UNITS[unit])
+        if count or parts:
+            parts.append(f"{count}{unit}" if count else "")
+    return " ".join(filter(None, parts[:2])) or "0s"

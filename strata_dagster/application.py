@@ -39,6 +39,7 @@ from . import events
 from .assets import ON_ERROR
 from .checks import EXPECTATIONS, UNIT_TESTS
 from .contracts.results import NOT_APPLIED, AtThePin, answered, blocks, selected_specs, told_of_tests, unasked
+from .evaluations import of_the_assets
 from .examination import examined
 from .findings import findings
 from .model_tests import UnitTests, expected, selected_tests, unit_tested, untested
@@ -67,6 +68,9 @@ class StrataApplication:
 
     def stream(self) -> Iterator[Told]:
         """Carry it out. Raises `Failure` at the end where a model was violated or failed."""
+        yield from of_the_assets(self._told())
+
+    def _told(self) -> Iterator[Told]:
         selection = selection_of(self.context)
         try:
             project = open_project(project=self.root)

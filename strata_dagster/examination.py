@@ -8,13 +8,13 @@ from functools import cache
 
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetKey, MetadataValue
 
-from strata_core.contract.rules import spelled_age
+from strata_core.contract.rules import rough_age
 from strata_core.diagnostics import StrataError
 from strata_core.planning.live.health import Health, examine
 from strata_core.planning.partitions.pieces import pieces_of
 from strata_core.planning.project import Project, compile_
 from strata_core.planning.workspace import Workspace, make_engine, open_workspace
-from strata_core.store.instant import spell
+from strata_core.store.instant import moment
 
 from .checks import LAST_KNOWN_GOOD
 from .events import partitions_table
@@ -58,7 +58,7 @@ def _description(health: Health, environment: str) -> str:
     if health.pointer is None or health.age is None:
         return f"nothing is live in {environment}: {'; '.join(d.message for d in health.faults)}"
     verdict = "sound" if health.sound else "too old" if health.only_old else "not sound"
-    return f"live for {spelled_age(health.age)}, {verdict}"
+    return f"live for {rough_age(health.age)}, {verdict}"
 
 
 def _metadata(health: Health) -> dict[str, Metadatum]:
@@ -67,7 +67,8 @@ def _metadata(health: Health) -> dict[str, Metadatum]:
         found["age_seconds"] = int(health.age.total_seconds())
     if health.pointer is not None:
         found |= {"digest": health.pointer.digest, "address": health.pointer.address}
-        found |= {"published_at": spell(health.pointer.published_at)} if health.pointer.published_at else {}
+        at = health.pointer.published_at
+        found |= {} if at is None else {"published_at": MetadataValue.timestamp(moment(at))}
     if health.report is not None:
         found |= {"contract": MetadataValue.md(health.report.markdown())}
     return found

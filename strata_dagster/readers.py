@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dagster import AssetExecutionContext, AssetKey, AssetMaterialization, DagsterEventType
+from dagster import AssetCheckEvaluation, AssetExecutionContext, AssetKey, AssetMaterialization, DagsterEventType
 
 from strata_core.periods import Period, period_of
 from strata_core.planning.applying.results import Outcome
@@ -21,6 +21,7 @@ from strata_core.planning.partitions.pieces import Pieces, pieces_of, within
 from strata_core.planning.provenance import sound_artifact
 from strata_core.planning.workspace import Workspace
 
+from .evaluations import told_again
 from .events import DATA_VERSION_TAG, INPUT_VERSION_TAG, partitions_table, piece_metadata
 from .partitions import INPUT_POINTER_TAG
 from .pins import Metadatum
@@ -55,8 +56,9 @@ class _Told:
 
 def fresh_readers(
     context: AssetExecutionContext, workspace: Workspace, outcome: Outcome, selected: Mapping[str, AssetKey]
-) -> Iterator[AssetMaterialization]:
-    """The readers of what `outcome` left live that the run did not select and that are fresh.
+) -> Iterator[AssetMaterialization | AssetCheckEvaluation]:
+    """The readers of what `outcome` left live that the run did not select and that are fresh, each with what its checks
+    say of it: Dagster shows them of the latest materialization alone.
 
     One that Dagster never saw, or saw with other rows or another meaning than are live, is left to a run of its own.
     """
@@ -80,7 +82,9 @@ def fresh_readers(
         moved = {name: told[name] for name in above if _moved(context, told[name], None, tags)}
         if moved:
             rows: dict[str, Metadatum] = {"fingerprint": live.fingerprint, "digest": live.digest}
+            evaluations = told_again(context, workspace, planned.name, known[planned.name])
             yield _again(known[planned.name], moved, tags, about | rows)
+            yield from evaluations
     for name in (n for n in last if n not in whole):
         yield from _partitions(context, workspace, told, name, known[name], about)
 
@@ -92,8 +96,8 @@ def _partitions(
     name: str,
     key: AssetKey,
     about: dict[str, Metadatum],
-) -> Iterator[AssetMaterialization]:
-    """The fresh partitions of a reader, of those that read what was told."""
+) -> Iterator[AssetMaterialization | AssetCheckEvaluation]:
+    """The fresh partitions of a reader, of those that read what was told; then what its checks say."""
     periods = workspace.compiled.models[name].periods
     pointer = workspace.store.environment(workspace.environment).head().models.get(name)
     artifact = None if pointer is None else sound_artifact(workspace.store, name, pointer.address)
@@ -106,6 +110,7 @@ def _partitions(
     plan = workspace.plan([name], with_upstream=False, asked=Asked(min(read), max(read)))
     fresh = {p.key for planned in plan.models for p in planned.periods or () if not p.causes}
     summary: dict[str, Metadatum] = {}
+    evaluations: list[AssetCheckEvaluation] = []
     for partition in (one for one in read if one in fresh):
         made, piece = _latest(context, key, partition), pieces.by_key[partition]
         tags = {} if made is None else _kept(made)
@@ -113,8 +118,10 @@ def _partitions(
             continue
         moved = {n: told[n] for n, keys in read[partition].items() if _moved(context, told[n], keys, tags)}
         if moved:
+            evaluations = evaluations or told_again(context, workspace, name, key)
             summary = summary or partitions_table(workspace, name)
             yield _again(key, moved, tags, {**about, **summary, **piece_metadata(partition, piece)}, partition)
+    yield from evaluations
 
 
 def _read(

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from ..diagnostics import Diagnostic, Span
 from .model import Freshness
-from .rules import spelled_age
+from .rules import rough_age, spelled_age
 
 
 def age_at(then: datetime, now: datetime) -> timedelta:
@@ -21,6 +21,6 @@ def outdated(
     ago ("it was published"), and `promiser` is what promises otherwise."""
     if promised is None or promised.column is not None or age <= promised.max_age:
         return None
-    message = f"{what} {spelled_age(age)} ago, but {promiser} promises freshness <= {spelled_age(promised.max_age)}"
+    message = f"{what} {rough_age(age)} ago, but {promiser} promises freshness <= {spelled_age(promised.max_age)}"
     fix = "find out why nothing later came, or let the promised freshness be longer"
     return Diagnostic("E085", message, span, fix=fix)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ..diagnostics import Span
-from ..durations import spelled_duration
+from ..durations import rough_duration, spelled_duration
 from ..frozen import dataclass
 from ..types import Array, Date, Map, Struct, ValueType
 from .assertions import Assertion, Holds, NotNull, NotOlder, Unique, Within, in_utc
@@ -173,3 +173,12 @@ def spelled_age(age: timedelta) -> str:
     ('2d', '90min')
     """
     return spelled_duration(age // timedelta(seconds=1))
+
+
+def rough_age(age: timedelta) -> str:
+    """How old something is, in its two largest units; `spelled_age` is for what is promised.
+
+    >>> rough_age(timedelta(seconds=142_837))
+    '1d 15h'
+    """
+    return rough_duration(age // timedelta(seconds=1))

@@ -16,7 +16,7 @@ from dagster import (
     MetadataValue,
 )
 
-from strata_core.contract.rules import spelled_age
+from strata_core.contract.rules import rough_age, spelled_age
 from strata_core.contract_engine.pin.covering import covered
 from strata_core.contract_engine.pipeline import Checked, Setting, examine, open_setting
 from strata_core.contract_engine.serving.observe import SeenTest
@@ -198,7 +198,7 @@ def aged(spec: AssetCheckSpec, checked: Checked, environment: str) -> AssetCheck
     if age.age is None or age.latest is None:
         return _age_result(spec, False, f"nothing is known of its age: nothing is live in {environment}", metadata)
     metadata |= {"age_seconds": int(age.age.total_seconds()), "latest": MetadataValue.timestamp(age.latest)}
-    text = f"{spelled_age(age.age)} old, promised is at most {spelled_age(age.max_age)}"
+    text = f"{rough_age(age.age)} old, promised is at most {spelled_age(age.max_age)}"
     return _age_result(spec, age.state == "fresh", text, metadata)
 
 

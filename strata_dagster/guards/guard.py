@@ -234,12 +234,13 @@ def _judging(asset: AssetsDefinition, subsettable: bool) -> Any:
 
     def compute(context: AssetExecutionContext, inputs: Mapping[str, Any]) -> Iterator[Any]:
         # Loaded when the op runs: a code location does without engines and their libraries.
+        from ..evaluations import of_the_assets
         from .op import GuardedOp
         from .run import Guarding
 
-        return Guarding(GuardedOp(context, asset, required if subsettable else frozenset())).stream(
-            lambda shown: cast("Iterator[Any]", inner(shown, inputs))
-        )
+        guarding = Guarding(GuardedOp(context, asset, required if subsettable else frozenset()))
+        told = guarding.stream(lambda shown: cast("Iterator[Any]", inner(shown, inputs)))
+        return of_the_assets(told, asset.check_keys)
 
     # Dagster compares annotations of an op with types, and they are text here.
     compute.__annotations__ = {"context": AssetExecutionContext}

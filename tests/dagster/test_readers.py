@@ -2,8 +2,11 @@
 
 # Without postponed annotations: Dagster compares those of an op with types.
 
+import asyncio
+
 import dagster as dg
 import pytest
+from dagster._core.loader import LoadingContextForTest
 
 from strata_core.planning.partitions.asked_periods import Asked
 from strata_core.planning.project import open_project
@@ -131,3 +134,39 @@ def test_a_partition_that_dagster_saw_with_other_rows_is_left_to_a_run_of_its_ow
     read.run("kinds")
     read.run("daily", key=ALL)
     assert badges(read)["same"] == ["2024-01-02"]
+
+
+def test_a_reader_without_partitions_runs_alone_beside_one_that_reads_its_own_time(sales) -> None:
+    sales.write("models/sales.strata", MODELS[: MODELS.index("model ranked")])
+    sales.run("kinds", "daily", "same", key=ALL)
+    assert made(sales.run("every")) == [("every", None)]
+    assert sales.rows("every") == [{"total": 13}]
+
+
+def shown(sales: Sales, name: str) -> dict[str, tuple[bool, bool]]:
+    """Of each check of an asset: whether Dagster shows its latest evaluation, as one of the latest materialization, and
+    whether it passed."""
+    keys = [dg.AssetCheckKey(dg.AssetKey(name), check) for check in ("write_pin", "last_known_good")]
+    found = sales.instance.event_log_storage.get_latest_asset_check_execution_by_key(keys)
+    context = LoadingContextForTest(sales.instance)
+    return {
+        key.name: (asyncio.run(record.targets_latest_materialization(context)), record.evaluation.passed)
+        for key, record in found.items()
+        if record.evaluation is not None
+    }
+
+
+def test_checks_of_a_reader_that_is_told_again_are_shown(read) -> None:
+    unread(read)
+    read.run("kinds")
+    assert [key for key, _ in made(read.run("daily", key="2024-01-02"))] == ["daily", "same", "months"]
+    for name in ("of_one", "same", "months"):
+        assert shown(read, name) == {"write_pin": (True, True), "last_known_good": (True, True)}
+
+
+def test_a_refused_partition_is_shown_though_another_was_made_since(sales) -> None:
+    sales.run("daily", key=ALL)
+    sales.run("daily", key="2024-01-02")
+    sales.write("sales.csv", "id,day,kind,n\n1,2024-01-01,a,1\n2,2024-01-02,b,5\n3,2024-01-03,z,7\n")
+    assert not sales.run("daily", key="2024-01-03").success
+    assert shown(sales, "daily") == {"write_pin": (True, False), "last_known_good": (True, True)}
