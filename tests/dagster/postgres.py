@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 _USERS = ("postgres", "nobody")
@@ -65,22 +66,22 @@ def server() -> Iterator[Server]:
     programs = _programs()
     assert programs is not None
     folder = Path(tempfile.mkdtemp(prefix="strata-postgres-"))  # short: the name of a socket has at most 107 bytes
-    user = next((u for u in _USERS if shutil.which("runuser") and _exists(u)), None) if os.geteuid() == 0 else None
-    as_user = ["runuser", "-u", user, "--"] if user else []
+    user = next((u for u in _USERS if _exists(u)), None) if os.geteuid() == 0 else None
     if user:
         shutil.chown(folder, user)
+    run = partial(subprocess.run, check=True, stdout=subprocess.DEVNULL, cwd="/", user=user)
     data = folder / "data"
     try:
         command = [str(programs / "initdb"), "-D", str(data), "-U", "postgres", "-A", "trust", "--no-sync"]
-        subprocess.run([*as_user, *command], check=True, capture_output=True, cwd="/")
+        run(command)
         options = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c fsync=off"
-        control = [*as_user, str(programs / "pg_ctl"), "-D", str(data), "-w"]
+        control = [str(programs / "pg_ctl"), "-D", str(data), "-w"]
         log = str(folder / "log")
-        subprocess.run([*control, "-l", log, "-o", options, "start"], check=True, stdout=subprocess.DEVNULL, cwd="/")
+        run([*control, "-l", log, "-o", options, "start"])
         try:
             yield Server(folder)
         finally:
-            subprocess.run([*control, "-m", "immediate", "stop"], check=True, stdout=subprocess.DEVNULL, cwd="/")
+            run([*control, "-m", "immediate", "stop"])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
