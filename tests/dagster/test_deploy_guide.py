@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -141,6 +142,7 @@ def test_the_code_server_of_the_image_answers_its_health_check_once_it_has_loade
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
     )
     try:
         assert server.stdout is not None
@@ -149,5 +151,5 @@ def test_the_code_server_of_the_image_answers_its_health_check_once_it_has_loade
         asked = subprocess.run(ours(health), env=environment, capture_output=True, text=True, check=False)
         assert (asked.returncode, asked.stdout.strip()) == (0, "gRPC connection successful")
     finally:
-        server.terminate()
-        server.communicate(timeout=60)
+        os.killpg(server.pid, signal.SIGKILL)  # with the process that holds the definitions
+        server.communicate()
