@@ -14,7 +14,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any
 from unicodedata import category, east_asian_width
 
@@ -37,7 +38,13 @@ def render_text(
     `sources` gives the text of a file, or None where it is unknown: then the place is named but not shown.
     Source lines wider than `width` terminal cells are cut around the mark. `color` adds ANSI codes.
     """
-    return "".join(f"{_one(diagnostic, sources, color, width)}\n" for diagnostic in diagnostics)
+
+    @cache
+    def lines(file: str) -> Sequence[str]:
+        source = sources(file)
+        return source.split("\n") if source is not None else ()
+
+    return "".join(f"{_one(diagnostic, lines, color, width)}\n" for diagnostic in diagnostics)
 
 
 def render_json(diagnostics: Iterable[Diagnostic]) -> str:
@@ -84,7 +91,7 @@ def _plain_span(span: Span | None) -> dict[str, Any] | None:
     }
 
 
-def _one(diagnostic: Diagnostic, sources: Callable[[str], str | None], color: bool, width: int) -> str:
+def _one(diagnostic: Diagnostic, source: Callable[[str], Sequence[str]], color: bool, width: int) -> str:
     def paint(code: str, text: str) -> str:
         return f"{code}{text}{_RESET}" if color and text else text
 
@@ -94,7 +101,7 @@ def _one(diagnostic: Diagnostic, sources: Callable[[str], str | None], color: bo
 
     def place(span: Span, label: str, tone: str) -> Iterator[str]:
         yield f"{' ' * gutter}{paint(_BLUE, '-->')} {printable(str(span))}"
-        rows = _snippet(span, sources(span.file), printable(label), max(_NARROWEST, width - gutter - 3))
+        rows = _snippet(span, source(span.file), printable(label), max(_NARROWEST, width - gutter - 3))
         if rows:
             yield edge
         for row in rows:
@@ -143,9 +150,8 @@ class _Gap:
     """Lines left out."""
 
 
-def _snippet(span: Span, source: str | None, label: str, width: int) -> list[_Code | _Mark | _Gap]:
-    """The rows that show `span` in `source`: none if the text does not have that place (any more)."""
-    lines = [] if source is None else source.split("\n")
+def _snippet(span: Span, lines: Sequence[str], label: str, width: int) -> list[_Code | _Mark | _Gap]:
+    """The rows that show `span` in a text of those lines: none if it does not have that place (any more)."""
     if span.end_line > len(lines):
         return []
     if span.line == span.end_line:

@@ -46,6 +46,18 @@ def test_one_line():
     )
 
 
+def test_a_file_is_looked_at_once_however_many_findings_it_has():
+    asked = []
+
+    def source(file: str) -> str:
+        asked.append(file)
+        return SOURCE
+
+    found = [Diagnostic("E021", f"no column `x{n}`", span(2, 8, 2, 9)) for n in range(50)]
+    assert render_text(found, source, color=False, width=80).count("  from x\n") == 50
+    assert asked == ["m.strata"]
+
+
 def test_tabs_and_wide_characters_are_aligned():
     found = Diagnostic("W001", "m", span(6, 16, 6, 20), severity=Severity.WARNING)
     assert text(found) == (
