@@ -140,7 +140,7 @@ model step_{n}_{k} -> contract Step_{n}_{k} {{
   owner: "sales"
   description: "step {k} of chain {n}"
   from {before}
-  filter amount * 2.0 > {k}.5 and country != "co"
+  filter amount * 2.0 > {k}.5 and tier != "gold"
   let doubled = amount * 2.0 + {k}
   select {{
     order_id = order_id,
