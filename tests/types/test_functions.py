@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from strata_core.types import FLOAT64, INT64, Inferred
 from strata_core.types.functions import CATALOG, Kind, tighten_in_group
@@ -157,6 +159,8 @@ RULES = [
     ("tests_of_floats", "is_nan", "float64?", "bool?"),
     ("bits_of_int64", "bit_and", "int64, int64?", "int64?"),
     ("bits_of_int64", "bit_xor", "int64, float64", "E060"),
+    ("an_amount_stands_first", "money_multiply", "= None, money(EUR), = 2, = 'half_even'", "E050"),
+    ("an_amount_stands_first", "money_multiply", "int64, money(EUR), = 2, = 'half_even'", "E050"),
     ("pi", "pi", "", "float64"),
     ("trunc", "trunc", "decimal(5,3)", "decimal(3,0)"),
     ("angles", "atan2", "int64, decimal(5,2)", "float64"),
@@ -252,6 +256,28 @@ def test_errors_say_which_argument_and_what_would_be_accepted() -> None:
     error = fault("replace", "string", "int64", "string")
     assert (error.argument, error.message) == (1, "argument 2 of `replace` is string, not int64")
     assert fault("upper").fix == "the signature is `upper(text: string) -> string`"
+
+
+UNARY = ("negate", "not", "is_null", "is_not_null")
+OPERANDS = st.sampled_from(
+    [
+        *("int64", "float64?", "decimal(9,2)", "string", "bool?", "date", "timestamp", "uuid", "json", "money(EUR)"),
+        *("array(int64)", "array(json)?", "map(string, int64)", "struct<a: int64>"),
+        *("= None", "= 0", "= 2", "= -1", "= 0.5", "= 'day'", "= 'half_even'", "= '['", "= True"),
+    ]
+)
+
+
+@pytest.mark.parametrize("function", CATALOG)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_whatever_the_arguments_a_rule_answers_or_says_what_is_wrong(function: str, data: st.DataObject) -> None:
+    row = CATALOG[function]
+    least, most = (0, 6) if row.surface else (1, 1) if function in UNARY else (2, 2)
+    if function.startswith("money_"):
+        least = most = 4
+    given = data.draw(st.lists(OPERANDS, min_size=least, max_size=most))
+    assert resolve(function, tuple(given)) != "an error out of place"
 
 
 def test_keywords_stand_for_words() -> None:

@@ -137,8 +137,6 @@ def _scaled_money(name: str) -> Rule:
     def rule(arguments: tuple[Argument, ...]) -> Resolution:
         left, right, digits, mode = arguments
         right = as_factor(right)
-        if isinstance(right.type, Money) and name == "money_multiply":
-            raise ValueError("the money operand stands first")
         match left.type, right.type:
             case Money(), Int64() | Decimal():
                 pass
