@@ -144,7 +144,7 @@ def down_against_check(root: Path) -> None:
     """`Down` of all columns, its graph included, against one cold check in the same process."""
     from strata_core.lineage.graph import lineage_graph
     from strata_core.lineage.tables import project_tables
-    from strata_core.planning.kept.cache import uncollected
+    from strata_core.planning.cache import uncollected
     from strata_core.planning.project import compile_, open_project
 
     ratios, last = [], (0.0, 0.0)
@@ -198,7 +198,7 @@ def against_sqlglot(root: Path) -> None:
 
     from strata_core.lineage.graph import lineage_graph
     from strata_core.lineage.tables import ColumnId, TableId, project_tables
-    from strata_core.planning.kept.cache import uncollected
+    from strata_core.planning.cache import uncollected
     from strata_core.planning.project import compile_, open_project
 
     project = open_project(project=root)

@@ -17,8 +17,8 @@ from dagster import (
 )
 
 from strata_core.diagnostics import Span
+from strata_core.planning.cache import uncollected
 from strata_core.planning.config import CONFIG_NAME
-from strata_core.planning.kept.cache import uncollected
 from strata_core.planning.kept.outline import ModelOutline
 
 from .checks import check_specs, plain_name

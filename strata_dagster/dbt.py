@@ -9,7 +9,7 @@ from dagster import AssetKey, DagsterInvalidDefinitionError, DataVersion, Output
 
 from strata_core.diagnostics import StrataError
 from strata_core.planning.dbt import DbtManifest, read_manifest
-from strata_core.planning.kept.file_digests import file_digest
+from strata_core.planning.file_digests import file_digest
 from strata_core.planning.kept.outline import SourceOutline
 
 from .findings import findings

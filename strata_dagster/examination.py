@@ -10,10 +10,11 @@ from dagster import AssetCheckResult, AssetCheckSeverity, AssetKey, MetadataValu
 
 from strata_core.contract.rules import rough_age
 from strata_core.diagnostics import StrataError
+from strata_core.planning.engines import make_engine
 from strata_core.planning.live.health import Health, examine
 from strata_core.planning.partitions.pieces import pieces_of
 from strata_core.planning.project import Project, compile_
-from strata_core.planning.workspace import Workspace, make_engine, open_workspace
+from strata_core.planning.workspace import Workspace, open_workspace
 from strata_core.store.instant import moment
 
 from .checks import LAST_KNOWN_GOOD

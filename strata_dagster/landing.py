@@ -35,7 +35,7 @@ from dagster import (
 
 from strata_core.diagnostics import StrataError
 from strata_core.digests import hexdigest
-from strata_core.planning.kept.file_digests import file_digest
+from strata_core.planning.file_digests import file_digest
 from strata_core.store import Store, Table
 from strata_core.store.instant import moment
 

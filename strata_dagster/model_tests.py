@@ -65,8 +65,8 @@ def unit_tested(project: Project, models: Mapping[str, AssetKey]) -> Iterator[Un
     """The result of the unit tests of each of `models`, by the engine that is their meaning."""
     if not models:
         return
+    from strata_core.planning.engines import named_engine
     from strata_core.planning.unit_tests import run_unit_tests
-    from strata_core.planning.workspace import named_engine
 
     for name, key in models.items():
         try:

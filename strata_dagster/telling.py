@@ -10,7 +10,7 @@ from dagster import AssetCheckResult, AssetExecutionContext, AssetMaterializatio
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.applying.apply import live_artifact
 from strata_core.planning.applying.results import ModelResult, Outcome, Status
-from strata_core.planning.live.preview import hidden_columns
+from strata_core.planning.hidden import hidden_columns
 from strata_core.planning.partitions.pieces import pieces_of
 from strata_core.planning.plan import Plan
 from strata_core.planning.provenance import sound_artifact

@@ -8,8 +8,8 @@ from datetime import timedelta
 import click
 
 from ..diagnostics.wording import plural
+from ..planning.environments import published_environments
 from ..planning.live.dropping import drop_environment
-from ..planning.live.environments import published_environments
 from ..planning.project import Project
 from ..store.instant import spell, spelled_second
 from .exits import CLEAN

@@ -10,7 +10,7 @@ import click
 from ..diagnostics.listing import listed
 from ..diagnostics.wording import plural
 from ..planning.config import has_products
-from ..planning.live.environments import published_environment
+from ..planning.environments import published_environment
 from ..planning.project import Project
 from ..store.environments import EnvironmentVersion
 from ..store.instant import spell, spelled_second

@@ -65,7 +65,7 @@ def plan_command(
     from ..contract_engine.governed import governed_plan
     from ..planning.choosing import models_named
     from ..planning.forecast import forecast
-    from ..planning.inputs.moved_sources import moved_sources
+    from ..planning.moved_sources import moved_sources
     from ..planning.workspace import open_workspace
 
     with Progress("looking at files", quiet=format_ == "json"):

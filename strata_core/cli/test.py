@@ -38,8 +38,8 @@ def test_command(
     exit code is 3 where a test fails or an expectation is broken.
     """
     from ..planning.choosing import models_named
+    from ..planning.engines import named_engine
     from ..planning.unit_tests import run_unit_tests
-    from ..planning.workspace import named_engine
 
     started = time.perf_counter()
     compiled = compile_sound(project)

@@ -1,7 +1,7 @@
 """What is kept from one check of a project to the next: of each file what was parsed, and what was found in a contract
 that nothing else takes part in.
 
-It lies in several entries of the user's cache (`planning/kept/cache.py`), so that an edit writes that of its file
+It lies in several entries of the user's cache (`planning/cache.py`), so that an edit writes that of its file
 alone. A file of other content, or at another place, is another file; findings hold in one `context`: a configuration, a
 day.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..diagnostics import Diagnostic
 from ..frozen import dataclass, field, replace
-from ..planning.kept import cache
+from ..planning import cache
 from .discover import Input, Inventory
 from .parse import PARSERS, kept_key
 from .parse.parsed import ParsedFile

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic, Span, StrataError, in_order
 from ..frozen import dataclass, replace
+from ..planning import cache
 from ..planning.config import CONFIG_NAME, ProjectConfig, config_fault, find_project, read_config
-from ..planning.kept import cache
 from .discover import InputKind, Inventory, discover, without_contract
 from .tree import FolderTree, Tree
 

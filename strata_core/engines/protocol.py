@@ -7,7 +7,7 @@ conformance suite of `tests/engines`, whose oracle is the `reference` interprete
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,6 +16,7 @@ from ..diagnostics import Diagnostic, StrataError
 from ..relation.extern import Extern
 from ..relation.nodes import Relation
 from ..relation.schema import Column
+from ..types import STRING, Inferred
 
 if TYPE_CHECKING:  # pyarrow takes 0.2 s to import, and a plan reads no row
     import pyarrow as pa
@@ -132,3 +133,11 @@ class Engine(Protocol):
         """Answers to `assertions` about the table's rows in one pass, without loading it whole; samples name
         the `key` columns."""
         ...
+
+
+def as_text(table: TableInput) -> CsvTable | None:
+    """A CSV file with every field as the text that it is; other formats have types of their own."""
+    if not isinstance(table, CsvTable):
+        return None
+    text = Inferred(STRING, nullable=True)
+    return replace(table, columns=tuple(Column(c.name, text) for c in table.columns))

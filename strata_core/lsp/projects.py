@@ -16,7 +16,8 @@ from ..analysis.editing.index import Index
 from ..diagnostics import Diagnostic, StrataError
 from ..planning.config import CONFIG_NAME, ProjectConfig, find_project, read_config
 from ..planning.kept.revisions import Revision, first_revision, revised
-from ..planning.project import IGNORED_FOLDERS, SUFFIX, Project, SourceText, module_paths, read_project
+from ..planning.project import IGNORED_FOLDERS, SUFFIX, Project, module_paths, read_project
+from ..planning.texts import SourceText
 from .state import State, relative
 from .text import Text
 

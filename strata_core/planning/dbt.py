@@ -19,9 +19,9 @@ from ..digests import hexdigest
 from ..frozen import dataclass
 from ..json_stream import JsonError, members
 from ..lineage.dbt import KINDS
+from . import cache
 from .config import DbtConfig
-from .kept import cache
-from .kept.file_digests import file_digest
+from .file_digests import file_digest
 
 VERSIONS = range(10, 13)
 """The versions of the schema of manifests that are known here."""

@@ -18,8 +18,8 @@ from ..digests import digest, hexdigest, packed
 from ..frozen import dataclass
 from ..relation.canonical import columns_scanned
 from ..relation.form import Meaning, fingerprint_form, meaning
+from . import cache
 from .artifact_relation import artifact_order
-from .kept import cache
 from .project import Project, content_parts
 from .promised import promised
 from .semantics import SEMANTICS_VERSION

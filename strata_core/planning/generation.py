@@ -20,7 +20,8 @@ from ..language.gbnf_names import Vocabulary
 from ..language.parser import parse_bytes
 from ..language.tables import load_tables
 from ..types.functions import CATALOG
-from .project import Project, SourceText, compile_
+from .project import Project, compile_
+from .texts import SourceText
 
 _NAMING = (ast.Assign, ast.Let, ast.Parameter, ast.For)
 TABLE_SIZE = "row_count"  # what stands for a column in the expectations of a test

@@ -14,7 +14,8 @@ from pathlib import Path, PurePosixPath
 from ..diagnostics import Diagnostic, StrataError
 from .config import CONFIG_NAME, ProjectConfig, find_project, parse_config
 from .git import Repository, Tree, commit_of, contents, merge_base, open_repository, tree_of
-from .project import IGNORED_FOLDERS, SUFFIX, Project, SourceText, open_project, project_of
+from .project import IGNORED_FOLDERS, SUFFIX, Project, open_project, project_of
+from .texts import SourceText
 
 WORKING_TREE = "the working tree"
 _RANGE = re.compile(r"(?P<base>.*?)(?P<dots>\.\.\.?)(?P<head>.*)")

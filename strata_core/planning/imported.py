@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .project import Files, SourceText
+    from .texts import Files, SourceText
 
 # Comments, strings and quoted names are passed over, so that what is found is an import. No parser is needed.
 _IMPORT = re.compile(

@@ -10,12 +10,12 @@ from ..frozen import dataclass, replace
 from ..lineage.diff import LineageDiff, Side, diff_projects
 from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.tables import Table, TableKind, project_tables
+from . import cache
+from .cache import uncollected
 from .catalog import read_catalog
 from .config import find_project
 from .dbt import find_documents, schema_fault
 from .git_revisions import GitRevision, open_range
-from .kept import cache
-from .kept.cache import uncollected
 from .kept.revisions import first_revision, revised
 from .project import Project, compile_, keep_compilation, kept_compilation
 from .promised import promised

@@ -16,7 +16,7 @@ from ..diagnostics.suggest import nearest
 from ..frozen import dataclass, replace
 
 if TYPE_CHECKING:
-    from .project import SourceText
+    from .texts import SourceText
 
 LINTS = tuple(code for code in CODES if code.startswith("W"))
 SEVERITIES = ("off", "warning", "error")

@@ -19,9 +19,9 @@ from ..frozen import dataclass, field, replace
 from ..periods import Period
 from ..relation.form import Meaning
 from ..store.environments import EnvironmentVersion, Pointer
-from .applying.increments import Watermark, Way, way_of
 from .catalog import Approved, Catalog
 from .fingerprints import Fingerprint, Reading, source_meaning
+from .watermarks import Watermark, Way
 
 
 class Reason(StrEnum):
@@ -219,6 +219,28 @@ def _planned(
         name, own, inputs, live, tuple(causes), unsettled, outlived, externs=project.models[name].externs
     )
     return replace(found, way=way_of(project.models[name], found, before, changed)) if causes else found
+
+
+def way_of(model: CompiledModel, planned: PlannedModel, before: Applied | None, changed: Collection[str]) -> Way | None:
+    """How a stale `model` is to be computed, as far as that is known without its rows; None where it has one way.
+
+    `before` is what its live artifact was made from, `changed` names the tables whose rows are others since.
+    """
+    increment = model.incremental
+    if increment is None:
+        return None
+    if planned.live is None or before is None:
+        return Way(False, "there are no live rows yet")
+    if any(c.asks_for_all for c in planned.causes):
+        return Way(False, "asked for")
+    own = planned.fingerprint
+    if (planned.live.fingerprint, before.own, before.contract) != (own.merkle, own.own, own.contract):
+        return Way(False, "it means something else now")
+    if before.watermark is None or before.watermark.greatest is None:
+        return Way(False, "there are no live rows yet")
+    if others := sorted(set(changed) - {increment.table}):
+        return Way(False, f"{', '.join(f'`{name}`' for name in others)} changed, not only `{increment.table}`")
+    return Way(True, f"rows of `{increment.table}` with `{increment.column}` beyond {before.watermark.greatest}")
 
 
 def _moving(upstream: PlannedModel, before: Applied, applied: Callable[[str, Pointer], Applied | None]) -> bool:

@@ -9,14 +9,15 @@ import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic, StrataError, in_order
 from ..frozen import dataclass, replace
+from . import cache
 from .config import CONFIG_NAME, CONTRACT_FILE, ProjectConfig, config_fault, find_project, read_config
 from .imported import with_imported
-from .kept import cache
 from .lints import ruled
+from .texts import Files, SourceText
 
 if TYPE_CHECKING:  # the compiler, which an unchanged project does not need
     from ..analysis.compiled import CompiledProject
@@ -25,14 +26,6 @@ if TYPE_CHECKING:  # the compiler, which an unchanged project does not need
 
 SUFFIX = ".strata"
 IGNORED_FOLDERS = frozenset({".git", ".venv", ".strata", "node_modules", "__pycache__"})
-
-
-@dataclass(frozen=True, slots=True)
-class SourceText:
-    """One module's text as bytes, under the path shown to people."""
-
-    path: str
-    content: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +89,6 @@ def _has_modules(root: Path, config: ProjectConfig) -> bool:
     return any((root / entry).is_file() or module_paths(root / entry) for entry in config.models)
 
 
-class Files(Protocol):
-    """Where the text of a project is read: a folder, or the tree of a Git revision. Paths are as in `Project`."""
-
-    def modules(self, entry: str) -> Sequence[SourceText] | None:
-        """The module at `entry`, or those below it in order of their paths; `None` where it is no file or folder."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class DiskFiles:
     """The files of a project's folder."""
@@ -134,7 +119,7 @@ def project_of(root: Path, config: ProjectConfig, files: Files) -> Project:
 
 
 def compile_(project: Project) -> CompiledProject:
-    """The compiled project. Unchanged text is neither parsed nor checked again (`planning/kept/cache.py`)."""
+    """The compiled project. Unchanged text is neither parsed nor checked again (`planning/cache.py`)."""
     if (kept := kept_compilation(project)) is not None:
         return kept
     from ..analysis.project import compile_project  # its passes load only where something is to be compiled

@@ -15,11 +15,11 @@ from ..store.document import JSON
 from ..store.environments import Pointer
 from ..store.manifest import Manifest
 from ..store.store import Store
-from .applying.increments import Watermark, read_watermark
 from .fingerprints import Reading, data_digest, ground_digest
 from .outlived import known_of
 from .plan import Applied, PlannedModel
 from .promised import promised
+from .watermarks import Watermark, read_watermark
 
 KeptDeclaration = tuple[str, str, str]
 """A source's name, the digest of rows, and the digest of the declaration that they were found to keep."""

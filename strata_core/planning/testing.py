@@ -15,8 +15,8 @@ from ..relation.build import aggregate_rows, limit_rows
 from ..relation.expressions import aggregate
 from ..relation.nodes import AggregateItem, Relation, tables
 from ..store.environments import EnvironmentVersion
-from .live.environments import not_published
-from .live.preview import hidden_columns
+from .environments import not_published
+from .hidden import hidden_columns
 from .plan import unknown_model
 from .workspace import Workspace
 

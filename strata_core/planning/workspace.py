@@ -14,6 +14,7 @@ from ..store.environments import EnvironmentVersion
 from ..store.store import Store
 from .catalog import OF_GUARDED, Approved, read_catalog, register, removed_tables, taken_over
 from .consumers import Breaks, breaking_changes, judged, models_offered
+from .engines import make_engine
 from .fingerprints import kept_fingerprints
 from .inputs.clocked_tables import unbounded_reads
 from .inputs.sources import ResolvedSource, resolve_all
@@ -24,10 +25,7 @@ from .project import Project, compile_
 from .provenance import applied
 
 if TYPE_CHECKING:  # engines are heavy, and a plan needs none
-    from pathlib import Path
-
-    from ..engines.protocol import Engine, EngineSettings
-    from .config import ProjectConfig
+    from ..engines.protocol import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,27 +144,3 @@ def open_workspace(
     if write or store.exists():
         store.opened(create=write)
     return Workspace(project, compiled, environment, sources, missing, store)
-
-
-def make_engine(project: Project) -> Engine:
-    """The engine that the project's `strata.toml` names, with its limits."""
-    return named_engine(project, project.config.engine.name)
-
-
-def named_engine(project: Project, name: str) -> Engine:
-    """The engine of that name, with the limits of `strata.toml`."""
-    if name == "reference":
-        from ..engines.reference.engine import ReferenceEngine
-
-        return ReferenceEngine()
-    from ..engines.duckdb.engine import DuckDBEngine
-
-    return DuckDBEngine(engine_settings(project.root, project.config))
-
-
-def engine_settings(root: Path, config: ProjectConfig) -> EngineSettings:
-    """The limits of `strata.toml` for the project in `root`."""
-    from ..engines.protocol import EngineSettings
-
-    engine = config.engine
-    return EngineSettings(engine.memory_limit, engine.threads, root / engine.spill if engine.spill else None)

@@ -20,7 +20,7 @@ from strata_core.engines.protocol import ParquetTable
 from strata_core.frozen import dataclass, replace
 from strata_core.planning.applying.results import Outcome
 from strata_core.planning.guarded.guarding import Kept
-from strata_core.planning.guarded.promotion import PromotedTable
+from strata_core.planning.live.promoted_tables import PromotedTable
 from strata_core.planning.live.promotion import Promotion as Planned
 from strata_core.planning.live.promotion import plan_promotion
 from strata_core.planning.live.promotion import promote as carry_out

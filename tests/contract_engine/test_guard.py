@@ -196,7 +196,7 @@ def test_health_reads_what_is_kept_again_and_counts_its_age_from_the_last_good_l
     project = open_project(project=root)
     at = Store.open(root / ".strata/store").environment("prod").head().models["orders"].published_at
     assert at is not None
-    from strata_core.planning.workspace import make_engine
+    from strata_core.planning.engines import make_engine
     from strata_core.store.instant import moment
 
     sound = examine(project, "prod", "orders", moment(at) + timedelta(minutes=59), engine=make_engine(project))

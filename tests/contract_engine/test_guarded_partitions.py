@@ -11,7 +11,7 @@ import pytest
 from strata_core.contract_engine.pin.guard import Guard, Verdict, judge, open_guard, promise_of, promote
 from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import ArrowTable
-from strata_core.planning.live.environments import published_environment
+from strata_core.planning.environments import published_environment
 from strata_core.planning.live.published import published_rows
 from strata_core.planning.project import compile_, open_project
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from strata_core.cli.verbs import strata
-from strata_core.planning.live.environments import published_environments
+from strata_core.planning.environments import published_environments
 from strata_core.store import disk
 from strata_core.store.orphans import collect, orphans
 from strata_core.store.store import Store

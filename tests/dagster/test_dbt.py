@@ -15,7 +15,7 @@ from dagster._core.loader import LoadingContextForTest
 from dagster_dbt import DagsterDbtTranslator
 from dagster_dbt.dbt_manifest import validate_manifest
 
-from strata_core.planning.kept.file_digests import file_digest
+from strata_core.planning.file_digests import file_digest
 from strata_dagster import DagsterStrataTranslator, StrataProject, StrataResource, observable_sources, strata_assets
 from strata_dagster.assets import strata_asset_specs
 from strata_dagster.dbt import with_data_versions

@@ -52,7 +52,7 @@ def location(shop, monkeypatch):
 
 
 def published(shop, environment: str) -> set[str]:
-    from strata_core.planning.live.environments import published_environments
+    from strata_core.planning.environments import published_environments
 
     found = published_environments(shop.project.opened)
     return set(found[environment].models) if environment in found else set()

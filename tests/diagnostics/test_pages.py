@@ -13,7 +13,7 @@ from strata_core.diagnostics.pages import FOLDER, read_page
 from strata_core.language.format import format_text
 from strata_core.language.parser import parse_module
 from strata_core.planning.lints import ruled
-from strata_core.planning.project import SourceText
+from strata_core.planning.texts import SourceText
 
 INDEX = Path(__file__).parents[2] / "docs" / "diagnostics.md"
 PAGES = {code: read_page(code) for code in CODES}

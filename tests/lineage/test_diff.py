@@ -16,7 +16,8 @@ from strata_core.lineage.diff_shown import told as worded
 from strata_core.planning.config import ProjectConfig
 from strata_core.planning.fingerprints import fingerprints
 from strata_core.planning.kept.revisions import first_revision, revised
-from strata_core.planning.project import Project, SourceText
+from strata_core.planning.project import Project
+from strata_core.planning.texts import SourceText
 
 from .projects import ORDERS, loose
 

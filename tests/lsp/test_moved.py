@@ -20,7 +20,8 @@ from strata_core.lsp.text import Text
 from strata_core.lsp.tokens import semantic_tokens
 from strata_core.planning.config import ProjectConfig
 from strata_core.planning.kept.revisions import Revision, first_revision, revised
-from strata_core.planning.project import Project, SourceText
+from strata_core.planning.project import Project
+from strata_core.planning.texts import SourceText
 
 FILE = "models/a.strata"
 START = (

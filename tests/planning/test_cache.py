@@ -8,7 +8,7 @@ import pickle
 
 import pytest
 
-from strata_core.planning.kept import cache
+from strata_core.planning import cache
 
 
 @pytest.fixture

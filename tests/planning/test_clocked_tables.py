@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from strata_core.analysis import sources as analysed
-from strata_core.planning.inputs.moved_sources import moved_sources
+from strata_core.planning.moved_sources import moved_sources
 from strata_core.planning.project import compile_
 from strata_core.store import Store, Table
 from strata_core.store.instant import spell

@@ -9,7 +9,8 @@ import pytest
 from strata_core.diagnostics import Diagnostic, Severity, Span, StrataError
 from strata_core.planning.kept.findings import findings
 from strata_core.planning.lints import ruled
-from strata_core.planning.project import SourceText, compile_sound, read_project
+from strata_core.planning.project import compile_sound, read_project
+from strata_core.planning.texts import SourceText
 
 FIELD = '  address: string classification: "address"'
 CONTRACT = f"contract Office {{\n{FIELD}\n}}\n"

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from strata_core.planning.inputs.moved_sources import moved_sources
+from strata_core.planning.moved_sources import moved_sources
 
 PROJECT = """\
 source sales({place}) {{

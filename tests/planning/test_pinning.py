@@ -12,7 +12,7 @@ from strata_core.engines.reference.engine import ReferenceEngine
 from strata_core.planning.applying.attempt import attempt
 from strata_core.planning.applying.compute import Input, Run
 from strata_core.planning.fingerprints import data_digest
-from strata_core.planning.live.preview import hidden_columns
+from strata_core.planning.hidden import hidden_columns
 from strata_core.planning.provenance import Data
 from strata_core.planning.workspace import open_workspace
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from strata_core.planning.live.preview import Preview, hidden_columns, preview
+from strata_core.planning.hidden import hidden_columns
+from strata_core.planning.live.preview import Preview, preview
 
 MASKED = "‹masked›"
 

@@ -6,8 +6,8 @@ import pytest
 
 from strata_core.diagnostics import StrataError
 from strata_core.planning.applying.results import Outcome, Published
+from strata_core.planning.environments import published_environments
 from strata_core.planning.live.dropping import drop_environment
-from strata_core.planning.live.environments import published_environments
 from strata_core.planning.live.promotion import plan_promotion, promote
 
 READER = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from strata_core.diagnostics import StrataError
-from strata_core.planning.live.environments import published_environment
+from strata_core.planning.environments import published_environment
 from strata_core.planning.live.published import published_rows
 from strata_core.planning.project import compile_
 from strata_core.store import manifest

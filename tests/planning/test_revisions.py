@@ -16,7 +16,8 @@ from strata_core.planning.config import ProjectConfig
 from strata_core.planning.fingerprints import fingerprints
 from strata_core.planning.kept.revisions import Revision, changed_findings, first_revision, revised
 from strata_core.planning.kept.trail import checked
-from strata_core.planning.project import Project, SourceText, compile_, read_project
+from strata_core.planning.project import Project, compile_, read_project
+from strata_core.planning.texts import SourceText
 
 FILES = ("models/a.strata", "models/b.strata", "models/sub/c.strata")
 

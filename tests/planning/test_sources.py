@@ -12,10 +12,9 @@ import pytest
 
 from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import CsvTable, DuckDBTable, ParquetTable
-from strata_core.planning import dbt
+from strata_core.planning import dbt, file_digests
+from strata_core.planning.file_digests import file_digest
 from strata_core.planning.inputs.sources import resolve, resolve_all
-from strata_core.planning.kept import file_digests
-from strata_core.planning.kept.file_digests import file_digest
 from strata_core.planning.project import compile_sound, open_project
 
 COLUMNS = "{ columns: { a: int64 } }"

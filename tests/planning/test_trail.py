@@ -13,7 +13,8 @@ from strata_core.analysis.model import compile_model
 from strata_core.planning.config import ProjectConfig
 from strata_core.planning.kept.revisions import first_revision
 from strata_core.planning.kept.trail import checked
-from strata_core.planning.project import Project, SourceText
+from strata_core.planning.project import Project
+from strata_core.planning.texts import SourceText
 
 FUNCTIONS = """\
 source t(csv: "t.csv") { columns: { id: int64 nonnull, country: string } }

@@ -14,7 +14,7 @@ from ...diagnostics import Diagnostic, Span, StrataError
 from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
 from ...frozen import dataclass
-from ...planning.kept import cache
+from ...planning import cache
 from ..discover import discover
 from ..naming import stored_as
 from ..pipeline import Setting, outcome_key

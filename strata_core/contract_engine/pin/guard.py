@@ -21,6 +21,7 @@ from ...diagnostics import Diagnostic, Severity, Span, StrataError
 from ...engines.protocol import Engine, TableInput
 from ...frozen import dataclass, field, replace
 from ...planning.catalog import OF_GUARDED, Approved, read_catalog, taken_over
+from ...planning.engines import make_engine
 from ...planning.faults import relative
 from ...planning.guarded.catalog import guarded_breaks, register_guarded
 from ...planning.guarded.guarding import (
@@ -43,7 +44,6 @@ from ...planning.kept.outline import outline
 from ...planning.lints import ruled_of_plan
 from ...planning.partitions.whole_table import merged
 from ...planning.project import Project, compile_, open_project
-from ...planning.workspace import make_engine
 from ...store.environments import EnvironmentVersion, Pointer
 from ...store.store import Store
 from ..approvals import approvals

@@ -17,11 +17,11 @@ from pathlib import Path
 from ...diagnostics import Diagnostic, Severity, Span
 from ...digests import hexdigest
 from ...frozen import dataclass, replace
+from ...planning import cache
 from ...planning.applying.blocking_tests import NO_TESTS, BlockingTest, BlockingTests
 from ...planning.applying.results import AskedTest
 from ...planning.config import ProjectConfig
 from ...planning.inputs.reachable import ReachableTables
-from ...planning.kept import cache
 from ...store.artifacts import Artifact
 from ...store.environments import EnvironmentVersion
 from ..authored import Asset

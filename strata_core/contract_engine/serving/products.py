@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from ...diagnostics import Diagnostic, Severity
 from ...digests import hexdigest
 from ...frozen import dataclass, field, replace
-from ...planning.kept import cache
+from ...planning import cache
 from ..collation.candidate import Candidate
 from ..collation.merge_rules import canonical
 from ..discover import InputKind, Inventory, discover

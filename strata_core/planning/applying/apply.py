@@ -19,8 +19,8 @@ from ...engines.protocol import Engine, ParquetTable
 from ...store.artifacts import Artifact
 from ...store.environments import EnvironmentVersion
 from ...store.store import Store
-from ..live.environments import not_published
-from ..live.preview import hidden_columns
+from ..environments import not_published
+from ..hidden import hidden_columns
 from ..outlived import unkept
 from ..plan import Plan, PlannedModel
 from ..provenance import Data, KeptDeclaration, data_of, kept_declarations, sound_artifact

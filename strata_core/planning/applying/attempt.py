@@ -11,9 +11,9 @@ from ...frozen import replace
 from ...relation.nodes import Scan, walk_relation
 from ..artifact_relation import artifact_relation
 from ..faults import located, relative, withheld
-from ..partitions.piecewise import compute_pieces
 from ..plan import PlannedModel
 from .compute import Input, Run, compute
+from .piecewise import compute_pieces
 from .results import ModelResult, Status
 
 READS = frozenset({"E033", "E090"})

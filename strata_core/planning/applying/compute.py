@@ -18,12 +18,13 @@ from ...relation.nodes import Relation
 from ...store.artifacts import Artifact, Candidate
 from ..artifact_relation import artifact_relation
 from ..fingerprints import address
-from ..plan import PlannedModel, Reason
+from ..plan import PlannedModel, Reason, way_of
 from ..promised import ages, promised
 from ..provenance import Data, KeptDeclaration, applied, kept_declaration, kept_declarations, provenance_of, taken_up
+from ..watermarks import Watermark, Way
 from ..workspace import Workspace
 from .blocking_tests import NO_TESTS, BlockingTests
-from .increments import Watermark, Way, increment_address, increment_relation, measured, way_of
+from .increments import increment_address, increment_relation, measured
 from .pinning import pin_candidate, pin_source, source_outdated, unmet_expectations
 from .results import ModelResult, Status
 

@@ -8,7 +8,7 @@ Where something has, it computes the model in full. So a row that comes late is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING
@@ -17,80 +17,20 @@ from ...analysis.compiled import CompiledModel, Incremental
 from ...analysis.incremental import latest
 from ...analysis.scope import fresh
 from ...digests import hexdigest
-from ...frozen import dataclass
 from ...relation.build import aggregate_rows, combine, filter_rows, join, project, ref, scan, sort_rows
 from ...relation.canonical import canonical
 from ...relation.expressions import Expr, Literal, aggregate, call, literal
 from ...relation.nodes import AggregateItem, Item, JoinKind, Relation, SetKind
 from ...relation.schema import Column
-from ...store.document import JSON, spelled
+from ...store.document import spelled
 from ...types import Date, Decimal, Inferred, Int64, Timestamp, ValueType
 from ...types.functions import LiteralValue
 from ...types.texts import read_date, read_timestamp
 from ..artifact_relation import artifact_order
+from ..watermarks import Watermark
 
 if TYPE_CHECKING:
     from ...engines.protocol import Engine, TableInput
-    from ..plan import Applied, PlannedModel
-
-
-@dataclass(frozen=True, slots=True)
-class Watermark:
-    """How far a table had come: its greatest cursor, spelled, and its rows that do not lie beyond it.
-
-    `reading` is the part of its place that says which rows the same bytes are: the text that is null, the table of a
-    database; of a stream, what decides the rows that came before.
-    """
-
-    greatest: str | None
-    rows: int
-    reading: str = ""
-
-    def to_json(self) -> JSON:
-        """As a manifest keeps it."""
-        return {"greatest": self.greatest, "rows": self.rows, "reading": self.reading}
-
-
-def read_watermark(note: JSON) -> Watermark | None:
-    """The watermark that a manifest holds."""
-    match note:
-        case {"greatest": str() | None as greatest, "rows": int(rows), **others}:
-            return Watermark(greatest, rows, str(others.get("reading", "")))
-        case _:
-            return None
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """Whether only rows beyond the cursor are computed, and why, or why not."""
-
-    incremental: bool
-    why: str
-
-    def __str__(self) -> str:
-        return f"{'incremental' if self.incremental else 'full'}: {self.why}"
-
-
-def way_of(model: CompiledModel, planned: PlannedModel, before: Applied | None, changed: Collection[str]) -> Way | None:
-    """How a stale `model` is to be computed, as far as that is known without its rows; None where it has one way.
-
-    `before` is what its live artifact was made from, `changed` names the tables whose rows are others since.
-    """
-    increment = model.incremental
-    if increment is None:
-        return None
-    if planned.live is None or before is None:
-        return Way(False, "there are no live rows yet")
-    if any(c.asks_for_all for c in planned.causes):
-        return Way(False, "asked for")
-    own = planned.fingerprint
-    if (planned.live.fingerprint, before.own, before.contract) != (own.merkle, own.own, own.contract):
-        return Way(False, "it means something else now")
-    if before.watermark is None or before.watermark.greatest is None:
-        return Way(False, "there are no live rows yet")
-    if others := sorted(set(changed) - {increment.table}):
-        return Way(False, f"{', '.join(f'`{name}`' for name in others)} changed, not only `{increment.table}`")
-    return Way(True, f"rows of `{increment.table}` with `{increment.column}` beyond {before.watermark.greatest}")
 
 
 def measured(

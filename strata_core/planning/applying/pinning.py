@@ -19,15 +19,13 @@ from ...contract.model import TableContract
 from ...contract.report import PinReport, shown_row
 from ...contract.write_pin import pin
 from ...diagnostics import Diagnostic
-from ...engines.protocol import CsvTable, Engine, ParquetTable, TableInput
+from ...engines.protocol import Engine, ParquetTable, TableInput, as_text
 from ...frozen import replace
 from ...relation.build import aggregate_rows, filter_rows, limit_rows, ref
 from ...relation.expressions import aggregate, call, literal
 from ...relation.nodes import AggregateItem, Item, Relation
-from ...relation.schema import Column
-from ...types import STRING, Inferred
 from ..faults import told_at
-from ..live.preview import columns_from
+from ..hidden import columns_from
 from ..promised import promised
 
 
@@ -46,14 +44,6 @@ def source_outdated(source: Source, written: datetime | None, now: datetime) -> 
         return None
     age = age_at(written, now)
     return outdated(source.freshness, age, f"the data of source `{source.name}` was written", "it", source.span)
-
-
-def as_text(table: TableInput) -> CsvTable | None:
-    """A CSV file with every field as the text that it is; other formats have types of their own."""
-    if not isinstance(table, CsvTable):
-        return None
-    text = Inferred(STRING, nullable=True)
-    return replace(table, columns=tuple(Column(c.name, text) for c in table.columns))
 
 
 def pin_candidate(

@@ -17,13 +17,13 @@ from ...periods import period_of
 from ...store.environments import Environment, EnvironmentVersion, Pointer
 from ..fingerprints import address
 from ..partitions.pieces import Pieces, Upstream, inputs_of, known_whole, piece_address, pieces_of
-from ..partitions.piecewise import pin_table
-from ..partitions.table_of_pieces import Table, composed_table
 from ..partitions.whole_table import merged
 from ..provenance import Data, data_of
 from .blocking_tests import judged
 from .compute import Run
+from .piecewise import pin_table
 from .results import ModelResult
+from .table_of_pieces import Table, composed_table
 
 CONFLICT = "E093"
 

@@ -13,7 +13,7 @@ from ...store.artifacts import Artifact
 from ...store.environments import EnvironmentVersion
 from ..partitions.pieces import Piece
 from ..plan import Cause, PlannedModel
-from .increments import Way
+from ..watermarks import Way
 
 
 class Status(StrEnum):

@@ -21,8 +21,8 @@ from ...frozen import dataclass
 from ...lineage.graph import LineageGraph, lineage_graph
 from ...lineage.openlineage import PRODUCER, column_lineage, dataset, facet, inputs, namespace, spelled
 from ...lineage.tables import TableId, project_tables
-from ..live.environments import MAIN
-from ..live.preview import hidden_columns
+from ..environments import MAIN
+from ..hidden import hidden_columns
 from ..plan import Plan
 from ..workspace import Workspace
 from .results import Event, Finished, ModelResult, Outcome, Published, Started, Status

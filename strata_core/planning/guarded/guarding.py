@@ -26,7 +26,7 @@ from ...contract.report import PinReport
 from ...contract.write_pin import judge, pin, questions
 from ...diagnostics import Diagnostic, StrataError
 from ...digests import hexdigest
-from ...engines.protocol import CsvTable, DuckDBTable, Engine, ParquetTable, TableInput
+from ...engines.protocol import CsvTable, DuckDBTable, Engine, ParquetTable, TableInput, as_text
 from ...frozen import dataclass, replace
 from ...relation.build import project, ref, scan, sort_rows, total_order
 from ...relation.canonical import canonical
@@ -40,10 +40,9 @@ from ...store.instant import next_instant
 from ...store.store import Store
 from ...types import STRING, UNKNOWN, Inferred, ValueType, parse_type
 from ...types.physical import arrow_type, value_type
-from ..applying.pinning import as_text
 from ..faults import withheld
+from ..file_digests import stamp
 from ..inputs.sources import changed_meanwhile
-from ..kept.file_digests import stamp
 from ..provenance import sound_artifact
 
 VERSION = "strata-guard-1"

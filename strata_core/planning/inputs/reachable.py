@@ -19,10 +19,10 @@ from ...types.inferred import Inferred
 from ...types.spelling import parse_type
 from ..config import ProjectConfig
 from ..dbt import read_manifest
-from ..live.environments import not_published
+from ..engines import engine_settings
+from ..environments import not_published
 from ..provenance import hidden_of
 from ..stores import store_of
-from ..workspace import engine_settings
 
 if TYPE_CHECKING:  # DuckDB is loaded when something is asked
     from ...engines.protocol import Engine

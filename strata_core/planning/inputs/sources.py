@@ -1,7 +1,7 @@
 """Where a source's rows are, and the digest of their content.
 
 A resource clause (`csv:`, `parquet:`, `duckdb:`, `dbt:`, `store:`) becomes an engine's `TableInput`; the digest is over
-the file's bytes (`kept/file_digests.py`).
+the file's bytes (`file_digests.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...store.artifacts import FetchedPaths
 from ..config import config_fault
 from ..dbt import read_manifest
 from ..faults import told_at
-from ..kept.file_digests import file_digest, stamp
+from ..file_digests import file_digest, stamp
 from ..project import Project
 from .clocked_tables import ClockedTable, clocked_table, declared_in
 from .shared_tables import published_table

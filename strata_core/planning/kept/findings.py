@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...diagnostics import Diagnostic
 from ...frozen import dataclass
+from .. import cache
 from ..project import Project, content_parts
-from . import cache
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from ...diagnostics import Diagnostic, Span
 from ...frozen import dataclass
 from ...periods import Periods
+from .. import cache
 from ..project import Project, content_parts
-from . import cache
 
 
 @dataclass(frozen=True, slots=True)

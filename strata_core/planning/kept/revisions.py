@@ -21,9 +21,10 @@ from ...language.parser import ParseResult, parse_bytes
 from ...language.pieces import known_before
 from ...relation.expressions import Expr
 from ...relation.nodes import Relation
+from ..cache import uncollected
 from ..lints import ruled
-from ..project import Project, SourceText
-from .cache import uncollected
+from ..project import Project
+from ..texts import SourceText
 
 NOTHING_KNOWN = Memory()
 

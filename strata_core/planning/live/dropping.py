@@ -13,8 +13,8 @@ from ...frozen import dataclass, replace
 from ...store.environments import EnvironmentVersion
 from ..catalog import Catalog, Registration, read_catalog, register
 from ..consumers import breaking_changes, judged
+from ..environments import published_environment
 from ..project import Project
-from .environments import published_environment
 
 NOTHING = CompiledProject(
     MappingProxyType({}), MappingProxyType({}), MappingProxyType({}), MappingProxyType({}), frozenset(), ()

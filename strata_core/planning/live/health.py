@@ -18,9 +18,9 @@ from ...store.artifacts import Artifact
 from ...store.environments import Pointer
 from ...store.instant import moment
 from ...types import Inferred
+from ..environments import not_published, published_environment
 from ..project import Project
 from ..provenance import hidden_of, pin_of
-from .environments import not_published, published_environment
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Promotion: what one environment has goes live in another, as it is, in one step. Nothing is computed.
 
-Guarded tables go along with the models (`guarded/promotion.py`).
+Guarded tables go along with the models (`promoted_tables.py`).
 
 What is promoted has to be what an apply in the target could have made: the text of this project means what the
 artifacts were made from, each stands beside the upstream rows that it was computed from, each keeps its contract and
@@ -23,14 +23,14 @@ from ..applying.rebasing import reads_of
 from ..applying.results import Event, Finished, ModelResult, Outcome, Published, Status
 from ..catalog import Approved, read_catalog, removed_tables
 from ..consumers import Breaks, breaking_changes, judged, models_offered
+from ..environments import not_published, published_environment
 from ..fingerprints import Fingerprint, kept_fingerprints
 from ..guarded.catalog import guarded_breaks, own_guarded
-from ..guarded.promotion import Promised, PromotedTable, planned_tables, read_by, register_promoted
 from ..plan import Applied, Cause, Plan, PlannedModel, Reason, ancestors, make_plan, unknown_model
 from ..provenance import applied
 from ..workspace import Workspace, models_in
-from .environments import not_published, published_environment
 from .health import examine
+from .promoted_tables import Promised, PromotedTable, planned_tables, read_by, register_promoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from ...frozen import dataclass
 from ...store.artifacts import Artifact
 from ...store.document import JSON
 from ...store.manifest import Part
+from ..environments import not_published, published_environment
+from ..hidden import hidden_columns
 from ..plan import unknown_model
 from ..project import Project
 from ..provenance import hidden_of
-from .environments import not_published, published_environment
-from .preview import hidden_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa

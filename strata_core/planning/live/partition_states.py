@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from ...diagnostics import StrataError
 from ...diagnostics.listing import listed
 from ...frozen import dataclass
+from ..partitions.asked_periods import Asked
+from ..partitions.pieces import pieces_of
 from ..plan import Cause, Reason
 from ..provenance import sound_artifact
 from ..workspace import Workspace
-from .asked_periods import Asked
-from .pieces import pieces_of
 
 MOST_NAMED = 5
 """Partitions that a line names."""

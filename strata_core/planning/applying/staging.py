@@ -17,11 +17,11 @@ from ...frozen import dataclass, field, replace
 from ...periods import Period, Periods
 from ...relation.nodes import Relation
 from ...store.artifacts import Artifact, Candidate
-from ..applying.compute import Input, Run, counted
-from ..applying.pinning import unmet_expectations
 from ..artifact_relation import artifact_relation
+from ..partitions.pieces import Upstream, read_in, within
 from ..plan import PlannedModel
-from .pieces import Upstream, read_in, within
+from .compute import Input, Run, counted
+from .pinning import unmet_expectations
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from ...diagnostics import Diagnostic, StrataError
 from ...frozen import dataclass
 from ...store.artifacts import Artifact
 from ...store.environments import EnvironmentVersion, Pointer
-from ..live.health import contract_of, examine
+from ..guarded.catalog import register_guarded
+from ..guarded.guarding import filled, fingerprint, note_of, offered, require_free
 from ..workspace import Workspace
-from .catalog import register_guarded
-from .guarding import filled, fingerprint, note_of, offered, require_free
+from .health import contract_of, examine
 
 Promised = Callable[[Mapping[str, str]], Mapping[str, TableContract | tuple[Diagnostic, ...]]]
 """The contracts of this project as its text has them, or what is wrong with them: by the table's name, of the contracts

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...diagnostics import Diagnostic, StrataError
-from ...diagnostics.suggest import did_you_mean
-from ...store.environments import Environment, EnvironmentVersion
-from ..project import Project
+from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.suggest import did_you_mean
+from ..store.environments import Environment, EnvironmentVersion
+from .project import Project
 
 MAIN = "prod"
 """The environment that is meant where none is named. Its tables have the namespace of the project in what is told to

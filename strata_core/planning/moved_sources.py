@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...analysis.compiled import Source
-from ...contract.model import ContractField
-from ...diagnostics import Diagnostic, StrataError
-from ...diagnostics.listing import listed
-from ...diagnostics.suggest import nearest
-from ..faults import told_at
-from ..kept import cache
-from ..plan import Plan
-from ..workspace import Workspace
-from .sources import ResolvedSource
+from ..analysis.compiled import Source
+from ..contract.model import ContractField
+from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics.listing import listed
+from ..diagnostics.suggest import nearest
+from . import cache
+from .faults import told_at
+from .inputs.sources import ResolvedSource
+from .plan import Plan
+from .workspace import Workspace
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from ...engines.protocol import Engine
+    from ..engines.protocol import Engine
 
 
 def moved_sources(workspace: Workspace, plan: Plan) -> tuple[Diagnostic, ...]:
@@ -56,7 +56,7 @@ def _called(resolved: ResolvedSource) -> str:
 
 
 def _moved(source: Source, schema: pa.Schema, file: str) -> Sequence[Diagnostic]:
-    from ...contract.physical import check_physical
+    from ..contract.physical import check_physical
 
     text = source.resource.kind == "csv"
     findings = check_physical(schema, source.contract, text=text)
@@ -73,7 +73,7 @@ def _moved(source: Source, schema: pa.Schema, file: str) -> Sequence[Diagnostic]
 
 
 def _lost(field: ContractField, source: Source, schema: pa.Schema, file: str, *, text: bool, alone: bool) -> Diagnostic:
-    from ...contract.physical import holds
+    from ..contract.physical import holds
 
     new = [n for n in schema.names if n not in source.contract]
     alike = [n for n in new if text or holds(schema.field(n).type, field.type)]

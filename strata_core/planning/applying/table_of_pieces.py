@@ -17,11 +17,11 @@ from ...frozen import dataclass
 from ...store.artifacts import Artifact
 from ...store.document import JSON
 from ..outlived import known_of
+from ..partitions.pieces import COMPLETE, NOTE, Piece, made_whole, pieces_note
 from ..plan import PlannedModel
 from ..promised import promised
 from ..provenance import PARTIAL, Data, provenance_of
 from ..workspace import Workspace
-from .pieces import COMPLETE, NOTE, Piece, made_whole, pieces_note
 
 
 @dataclass(frozen=True, slots=True)

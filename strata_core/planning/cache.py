@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...caches import cache_directory, keep, kept, program_stamp, thinned
-from ...digests import hexdigest
+from ..caches import cache_directory, keep, kept, program_stamp, thinned
+from ..digests import hexdigest
 
 MAX_ENTRIES = 4000
 

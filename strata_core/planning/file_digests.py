@@ -6,9 +6,9 @@ import hashlib
 import time
 from pathlib import Path
 
-from ...caches import cache_directory, keep, kept
-from ...diagnostics import Diagnostic, StrataError
-from ...digests import hexdigest
+from ..caches import cache_directory, keep, kept
+from ..diagnostics import Diagnostic, StrataError
+from ..digests import hexdigest
 
 _CHUNK = 1 << 20
 _RACY_SECONDS = 2.0

@@ -20,17 +20,27 @@ from ...engines.protocol import Engine
 from ...frozen import replace
 from ...periods import Period
 from ...store.artifacts import Artifact, Candidate
-from ..applying.compute import Input, Run, check_sources, reused
-from ..applying.pinning import pin_candidate
-from ..applying.results import ModelResult, PieceResult, Status
 from ..fingerprints import address
+from ..partitions.pieces import (
+    Piece,
+    Pieces,
+    Upstream,
+    inputs_of,
+    known_whole,
+    piece_address,
+    piece_of,
+    pieces_of,
+    possible,
+)
+from ..partitions.whole_table import in_range, merged, of_pieces, pin_whole
 from ..plan import PlannedModel, Reason
 from ..promised import promised
 from ..provenance import sound_artifact, taken_up
-from .pieces import Piece, Pieces, Upstream, inputs_of, known_whole, piece_address, piece_of, pieces_of, possible
+from .compute import Input, Run, check_sources, reused
+from .pinning import pin_candidate
+from .results import ModelResult, PieceResult, Status
 from .staging import Task, discard, staged_periods
 from .table_of_pieces import Table, beside, composed_table, piece_provenance
-from .whole_table import in_range, merged, of_pieces, pin_whole
 
 Live = tuple[Artifact, Pieces | None]
 """What is live, with the pieces that new ones may stand beside; None where all of it is replaced, or nothing."""
