@@ -110,7 +110,8 @@ def project_of(root: Path, config: ProjectConfig, files: Files) -> Project:
         modules = files.modules(entry)
         if modules is None:
             message = f"`{entry}` is neither a file nor a folder"
-            raise StrataError(config_fault(root, "project.models", message, "create it, or correct the list"))
+            fix = 'create it, or list files and folders: `models = ["."]` in `[project]` is this folder'
+            raise StrataError(config_fault(root, "project.models", message, fix))
         found.update((module.path, module) for module in modules)
     if not found:
         message = f"the project `{config.name}` has no model: no `{SUFFIX}` file lies in {', '.join(config.models)}"

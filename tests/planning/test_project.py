@@ -82,7 +82,11 @@ def test_what_is_no_project(root):
 
 def test_a_project_without_modules(root):
     write(root, "strata.toml", '[project]\nname = "x"\nmodels = ["m"]\n')
-    assert fault()[:2] == ("E073", "`m` is neither a file nor a folder")
+    assert fault() == (
+        "E073",
+        "`m` is neither a file nor a folder",
+        'create it, or list files and folders: `models = ["."]` in `[project]` is this folder',
+    )
     (root / "m").mkdir()
     assert fault()[:2] == ("E073", "the project `x` has no model: no `.strata` file lies in m")
 
