@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from ..diagnostics import Diagnostic, StrataError
 from ..digests import hexdigest
 from ..folder_names import names_a_folder
+from ..uncommitted import uncommitted
 from . import disk, manifest
 from .artifacts import Artifact, Candidate
 from .composing import composed
@@ -84,7 +85,8 @@ class Store:
                 self.exists()
             return self
         if create:
-            disk.make_directory(root)
+            with uncommitted(root, itself=True):
+                disk.make_directory(root)
         with disk.at(root, "open the store"):
             os.listdir(root)  # says what is wrong: missing, a file, no permission
         needed = os.R_OK | os.X_OK | (os.W_OK if create else 0)

@@ -24,6 +24,7 @@ from ...diagnostics.suggest import did_you_mean
 from ...digests import hexdigest
 from ...frozen import dataclass, replace
 from ...instants import iso_seconds
+from ...uncommitted import uncommitted
 from ..collation.candidate import Candidate
 from ..collation.merge_rules import canonical
 from ..discover import is_contract
@@ -292,7 +293,8 @@ def publishing(out: Path) -> Iterator[None]:
     writes it anew.
     """
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        with uncommitted(out):
+            out.mkdir(parents=True, exist_ok=True)
         lock = os.open(out / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         message = f"nothing can be published in `{out}`: {error.strerror}"

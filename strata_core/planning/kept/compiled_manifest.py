@@ -16,6 +16,7 @@ from typing import Any
 from ...diagnostics import Diagnostic, Severity, Span, StrataError
 from ...digests import hexdigest
 from ...periods import Periods
+from ...uncommitted import uncommitted
 from ...whole_files import write_whole
 from ..project import Project, content_parts
 from ..semantics import SEMANTICS_VERSION
@@ -37,7 +38,8 @@ def write_manifest(project: Project, outline: Outline, path: Path | None = None)
     `StrataError` E092."""
     path = path or manifest_path(project)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        with uncommitted(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, sealed(_encode(project, outline)))
     except OSError as error:
         raise StrataError(Diagnostic("E092", f"`{path}` cannot be written: {error.strerror}")) from None
