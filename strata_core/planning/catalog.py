@@ -2,30 +2,26 @@
 
 Projects that share a store read each other's tables; what one is about to publish is held against what the others were
 written for (Seed 0 §5 B). Each project keeps one log, so that registering waits for nobody; its newest entry counts.
-An entry holds the tables as readers may rest on them (models, and those of others that the project guards:
-`guarded/catalog.py`), the version of the environment that published each so, what the project's models need of
+An entry holds the tables as readers may rest on them (models: `registered_models.py`; those of others that the project
+guards: `guarded/catalog.py`), the version of the environment that published each so, what the project's models need of
 published tables that are no models of its own, and where each column comes from, so that lineage crosses projects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from ..analysis.compiled import CompiledProject
 from ..contract.encoding import contract_from_json, contract_to_json
 from ..contract.model import TableContract
-from ..contract.published import published_contract
 from ..diagnostics import Diagnostic, Severity, Span, StrataError
 from ..frozen import dataclass, field, replace
 from ..lineage.encoding import table_from_json, table_to_json
-from ..lineage.tables import Table, TableId, TableKind, project_tables
+from ..lineage.tables import Table
 from ..store.document import JSON
 from ..store.environments import EnvironmentVersion
-from ..store.log import CommitLog, Entry, LogConflictError
+from ..store.log import Entry, LogConflictError
 from ..store.store import Store
-from .fingerprints import Fingerprint
-from .promised import promised
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +77,15 @@ class Registration:
     approvals: tuple[Approved, ...] = ()
     lineage: tuple[Table, ...] = ()
 
+    def since(self, table: str, contract: TableContract, version: EnvironmentVersion) -> int:
+        """The version since which readers of `table` may rest on `contract`, which `version` has."""
+        known = self.tables.get(table)
+        return known.version if known is not None and known.contract == contract else version.number
+
+    def with_approvals(self, approvals: Collection[Approved]) -> tuple[Approved, ...]:
+        """The approvals, with those of `approvals` that are new."""
+        return self.approvals + tuple(a for a in approvals if a not in self.approvals)
+
 
 Catalog = Mapping[str, Registration]
 """The registrations in one environment, by project."""
@@ -109,73 +114,23 @@ def registered_history(store: Store, environment: str, table: str) -> Iterator[R
 
 
 def register(
-    store: Store,
-    name: str,
-    compiled: CompiledProject,
-    prints: Mapping[str, Fingerprint],
-    version: EnvironmentVersion,
-    environment: str,
-    approvals: tuple[Approved, ...],
+    store: Store, environment: str, project: str, by_now: Callable[[Registration, Catalog], Registration]
 ) -> None:
-    """Keep what the project `name` has in `version` of `environment`; nothing is written where it is known already.
-
-    A model that is live as it was before it changed stays as it was registered.
-    """
-    log = store.catalog(environment, name)
+    """Keep in the catalog of `environment` what `project` has there: `by_now` makes it of what was registered before of
+    the project, and of all. It is asked again where another registers meanwhile, so that nothing of that is lost;
+    nothing is written where all is known. Raises `StrataError` E094, E092."""
+    log = store.catalog(environment, project)
     while True:
         head = log.head()
-        before = _decode(log.read(head)) if head else Registration(name)
-        current = {
-            m for m, own in prints.items() if m in version.models and version.models[m].fingerprint == own.merkle
-        }
-        catalog = {**read_catalog(store, environment), name: before}
-        live = (table for table in before.tables if table in version.models)
-        kept = {table: before.tables[table] for table in live if not _taken(table, name, catalog, version)}
-        tables = {m: _table(compiled, prints[m], m, version, before) for m in prints if m in current}
-        reads = (
-            *(r for r in before.reads if r.consumer in kept and r.consumer not in current),
-            *reads_of_models(compiled, prints, current),
-        )
-        new = tuple(a for a in approvals if a not in before.approvals)
-        lineage = _lineage(name, compiled, current, before, kept.keys())
-        if committed(log, before, Registration(name, kept | tables, reads, before.approvals + new, lineage), head):
+        before = _decode(log.read(head)) if head else Registration(project)
+        after = by_now(before, {**read_catalog(store, environment), project: before})
+        if after == before:
             return
-
-
-def committed(log: CommitLog, before: Registration, after: Registration, head: int) -> bool:
-    """Whether `after` is what the project has by now, in the place of `before`, which the entry `head` holds; false
-    where another registered meanwhile, so that it has to be laid on what that one kept."""
-    if after == before:
-        return True
-    try:
-        log.append("registration", _encode(after), expected=head)
-    except LogConflictError:
-        return False
-    return True
-
-
-def _lineage(
-    name: str, compiled: CompiledProject, current: set[str], before: Registration, kept: Set[str]
-) -> tuple[Table, ...]:
-    known = {t.id: replace(t, span=None) for t in project_tables(name, compiled)}
-    kept = kept - current
-    published = {t.id: t for t in before.lineage if t.kind is not TableKind.SOURCE and t.id.name in kept}
-    published |= {id: t for id, t in known.items() if t.kind is TableKind.MODEL and id.name in current}
-    sources = {t.id: t for t in (*before.lineage, *known.values()) if t.kind is TableKind.SOURCE}
-    read = {TableId(t.id.project, above) for t in published.values() for above in t.reads}
-    return tuple(table for id, table in sorted((sources | published).items()) if id in read or id in published)
-
-
-def removed_tables(
-    project: str, compiled: CompiledProject, catalog: Catalog, version: EnvironmentVersion
-) -> tuple[str, ...]:
-    """The models that `project` has published in `version` and declares no more; not what another has published there
-    since."""
-    own = catalog.get(project)
-    known = compiled.models.keys() | compiled.broken
-    models = (name for name, table in own.tables.items() if table.held_to is None) if own else ()
-    gone = (t for t in models if t in version.models and t not in known)
-    return tuple(sorted(t for t in gone if not _taken(t, project, catalog, version)))
+        try:
+            log.append("registration", _encode(after), expected=head)
+            return
+        except LogConflictError:
+            continue
 
 
 OF_MODEL = "name the model otherwise"
@@ -204,8 +159,8 @@ def taken_over(
             )
 
 
-def _taken(table: str, project: str, catalog: Catalog, version: EnvironmentVersion) -> bool:
-    """Whether what is live of a table that `project` registered is what another project has published."""
+def taken(table: str, project: str, catalog: Catalog, version: EnvironmentVersion) -> bool:
+    """Whether what is live of a table that `project` has registered is what another project has published."""
     publishers = _publishers(table, catalog, version)
     return bool(publishers) and project not in publishers
 
@@ -215,41 +170,6 @@ def _publishers(table: str, catalog: Catalog, version: EnvironmentVersion) -> li
     live = version.models.get(table)
     registered = ((name, one.tables[table]) for name, one in sorted(catalog.items()) if table in one.tables)
     return [name for name, one in registered if live is not None and one.fingerprint == live.fingerprint]
-
-
-def _table(
-    compiled: CompiledProject, own: Fingerprint, name: str, version: EnvironmentVersion, before: Registration
-) -> RegisteredTable:
-    model = compiled.models[name]
-    contract = outward(compiled, name)
-    known = before.tables.get(name)
-    since = known.version if known is not None and known.contract == contract else version.number
-    meaning = {column: identity.hex() for column, identity in own.meaning.columns.items()}
-    owner = model.attributes.get("owner")
-    return RegisteredTable(contract, since, meaning, owner if isinstance(owner, str) else None, own.merkle)
-
-
-def outward(compiled: CompiledProject, name: str) -> TableContract:
-    """What readers of the model `name` may rest on."""
-    model = compiled.models[name]
-    return published_contract(name, model.written.schema.columns, promised(model), model.span)
-
-
-def reads_of_models(
-    compiled: CompiledProject, prints: Mapping[str, Fingerprint], consumers: Collection[str]
-) -> Iterator[RegisteredRead]:
-    """What the models `consumers` need of published tables that are no models of their project."""
-    for consumer in sorted(consumers):
-        owner = compiled.models[consumer].attributes.get("owner")
-        for name, reading in prints[consumer].readings.items():
-            source = compiled.sources.get(name)
-            if source is None or source.resource.kind != "table":
-                continue
-            fields = tuple(f for f in source.contract.fields if f.name in reading.columns)
-            needs = TableContract(name, fields)
-            place = f"{source.span.file}:{source.span.line}"
-            told = owner if isinstance(owner, str) else None
-            yield RegisteredRead(source.resource.location, consumer, name, needs, told, place)
 
 
 def _encode(one: Registration) -> dict[str, JSON]:

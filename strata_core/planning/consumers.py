@@ -14,8 +14,9 @@ from ..analysis.compiled import CompiledProject
 from ..contract.changes import Change, compare_contracts
 from ..contract.model import TableContract
 from ..diagnostics import Diagnostic
-from .catalog import Approved, Catalog, RegisteredRead, RegisteredTable, outward
+from .catalog import Approved, Catalog, RegisteredRead, RegisteredTable
 from .fingerprints import Fingerprint
+from .registered_models import outward
 
 CODES = {
     "column-removed": "E030",

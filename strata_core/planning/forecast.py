@@ -15,13 +15,14 @@ from ..frozen import dataclass
 from ..lineage.graph import LineageGraph, lineage_graph
 from ..lineage.tables import ColumnId, TableId, project_tables
 from ..store.artifacts import Artifact
-from .catalog import Catalog, outward
+from .catalog import Catalog
 from .consumers import renamed_columns
 from .fingerprints import address, data_digest
 from .partitions.asked_periods import tables_of
 from .partitions.pieces import inputs_of, piece_address
 from .plan import Plan, PlannedModel, Reason
 from .provenance import applied, sound_artifact
+from .registered_models import outward
 from .workspace import Workspace
 
 

@@ -12,7 +12,7 @@ from ..diagnostics import Severity, Span, StrataError
 from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion
 from ..store.store import Store
-from .catalog import OF_GUARDED, Approved, read_catalog, register, removed_tables, taken_over
+from .catalog import OF_GUARDED, Approved, read_catalog, taken_over
 from .consumers import Breaks, breaking_changes, judged, models_offered
 from .engines import make_engine
 from .fingerprints import kept_fingerprints
@@ -23,6 +23,7 @@ from .partitions.asked_periods import Asked, Live, asked_periods, with_periods
 from .plan import ByPeriods, Plan, ancestors, as_whole, make_plan
 from .project import Project, compile_
 from .provenance import applied
+from .registered_models import register_models, removed_tables
 
 if TYPE_CHECKING:  # engines are heavy, and a plan needs none
     from ..engines.protocol import Engine
@@ -118,7 +119,7 @@ class Workspace:
         """Keep in the catalog what the project has in `version`, and the approvals that `plan` rested on."""
         prints = kept_fingerprints(self.project, self.compiled)
         name = self.project.config.name
-        register(self.store, name, self.compiled, prints, version, self.environment, plan.approved)
+        register_models(self.store, name, self.compiled, prints, version, self.environment, plan.approved)
 
     def engine(self) -> Engine:
         """The engine that `strata.toml` names, with its limits."""

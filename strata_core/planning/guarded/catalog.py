@@ -16,10 +16,11 @@ from ...store.artifacts import Artifact
 from ...store.environments import EnvironmentVersion
 from ...store.store import Store
 from ...types import Inferred
-from ..catalog import Approved, Catalog, RegisteredTable, Registration, committed, read_catalog, reads_of_models
+from ..catalog import Approved, Catalog, RegisteredTable, Registration, register
 from ..consumers import Breaks, Offered, breaking_changes, judged
 from ..fingerprints import kept_fingerprints
 from ..project import Project, compile_
+from ..registered_models import reads_of_models
 from .guarding import note_of
 
 
@@ -53,22 +54,20 @@ def register_guarded(
 ) -> None:
     """Keep in the catalog that `version` of `environment` has these guarded tables, each as it is offered, and the
     `approvals` that this rested on. Raises `StrataError` E094, E092."""
-    log = store.catalog(environment, project)
-    while True:
-        head = log.head()
-        before = read_catalog(store, environment).get(project, Registration(project)) if head else Registration(project)
+
+    def by_now(before: Registration, _catalog: Catalog) -> Registration:
         shown = {name: _registered(name, *table, version, before) for name, table in tables.items()}
         lineage = {t.id: t for t in before.lineage} | {
             t.id: t for t in (_in_lineage(name, *table) for name, table in tables.items())
         }
-        after = replace(
+        return replace(
             before,
             tables={**before.tables, **shown},
-            approvals=before.approvals + tuple(a for a in approvals if a not in before.approvals),
+            approvals=before.with_approvals(approvals),
             lineage=tuple(lineage[id] for id in sorted(lineage)),
         )
-        if committed(log, before, after, head):
-            return
+
+    register(store, environment, project, by_now)
 
 
 def own_guarded(project: str, catalog: Catalog, version: EnvironmentVersion) -> tuple[str, ...]:
@@ -84,8 +83,7 @@ def own_guarded(project: str, catalog: Catalog, version: EnvironmentVersion) -> 
 def _registered(
     name: str, artifact: Artifact, contract: TableContract, version: EnvironmentVersion, before: Registration
 ) -> RegisteredTable:
-    note, known = note_of(artifact), before.tables.get(name)
-    since = known.version if known is not None and known.contract == contract else version.number
+    note, since = note_of(artifact), before.since(name, contract, version)
     return RegisteredTable(contract, since, {}, note.owner, version.models[name].fingerprint, note.contract)
 
 

@@ -11,10 +11,11 @@ from ...analysis.compiled import CompiledProject
 from ...diagnostics import Diagnostic, StrataError
 from ...frozen import dataclass, replace
 from ...store.environments import EnvironmentVersion
-from ..catalog import Catalog, Registration, read_catalog, register
+from ..catalog import Catalog, Registration, read_catalog
 from ..consumers import breaking_changes, judged
 from ..environments import published_environment
 from ..project import Project
+from ..registered_models import register_models
 
 NOTHING = CompiledProject(
     MappingProxyType({}), MappingProxyType({}), MappingProxyType({}), MappingProxyType({}), frozenset(), ()
@@ -51,7 +52,7 @@ def drop_environment(project: Project, name: str) -> Dropped:
     if breaking := [one for one in breaking_changes(own, lambda _: None, readers, removed) if one.readers]:
         raise StrataError(*judged(own, breaking, ()).diagnostics)
     version = environment.publish(head, {}, set(removed), message="dropped")
-    register(store, own, NOTHING, {}, version, name, ())
+    register_models(store, own, NOTHING, {}, version, name, ())
     return Dropped(version, removed, tuple(sorted(left)))
 
 

@@ -21,13 +21,14 @@ from ...store.environments import EnvironmentVersion, Pointer
 from ..applying.blocking_tests import Find, blocked, no_tests
 from ..applying.rebasing import reads_of
 from ..applying.results import Event, Finished, ModelResult, Outcome, Published, Status
-from ..catalog import Approved, read_catalog, removed_tables
+from ..catalog import Approved, read_catalog
 from ..consumers import Breaks, breaking_changes, judged, models_offered
 from ..environments import not_published, published_environment
 from ..fingerprints import Fingerprint, kept_fingerprints
 from ..guarded.catalog import guarded_breaks, own_guarded
 from ..plan import Applied, Cause, Plan, PlannedModel, Reason, ancestors, make_plan, unknown_model
 from ..provenance import applied
+from ..registered_models import removed_tables
 from ..workspace import Workspace, models_in
 from .health import examine
 from .promoted_tables import Promised, PromotedTable, planned_tables, read_by, register_promoted
