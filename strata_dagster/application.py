@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from dagster import (
@@ -22,15 +21,13 @@ from dagster import (
     MaterializeResult,
 )
 
-from strata_core.contract_engine.approvals import approvals
-from strata_core.contract_engine.governed import governed_plan
-from strata_core.contract_engine.pin.blocking import blocking_tests
+from strata_core.contract_engine.governed import governed_plan, governed_promotion
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.applying.apply import apply_plan
 from strata_core.planning.applying.blocking_tests import NO_TESTS, BlockingTests
 from strata_core.planning.applying.results import Event, Finished, Outcome, Published, Started
 from strata_core.planning.applying.run_events import Parent, announced
-from strata_core.planning.live.promotion import Promotion, plan_promotion, promote
+from strata_core.planning.live.promotion import Promotion, promote
 from strata_core.planning.plan import Plan
 from strata_core.planning.project import Project, compile_, compile_sound, open_project
 from strata_core.planning.workspace import Workspace, open_workspace
@@ -162,16 +159,7 @@ class StrataApplication:
         partitions = asked_of(self.context, models.values())
         take_back = partitions is None and not compiled.errors and models.keys() == compiled.models.keys()
         if source is not None and models:
-            promotion = plan_promotion(
-                workspace,
-                source,
-                models,
-                with_upstream=False,
-                take_back=take_back,
-                approvals=partial(approvals, workspace.project.root),
-                tests=partial(blocking_tests, workspace.project, self.environment),
-            )
-            return promotion, NO_TESTS
+            return governed_promotion(workspace, source, models, with_upstream=False, take_back=take_back), NO_TESTS
         return governed_plan(
             workspace, models, with_upstream=False, take_back=take_back, force=self.force, asked=partitions
         )

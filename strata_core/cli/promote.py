@@ -38,20 +38,16 @@ def promote_command(
     checkout means something else than what is published in FROM, where the two read their sources in different places,
     where a contract or another project that shares the store would be broken.
     """
-    from ..contract_engine.approvals import approvals
-    from ..contract_engine.pin.blocking import blocking_tests
-    from ..contract_engine.pin.guard import promised_tables
+    from ..contract_engine.governed import governed_promotion
     from ..planning.applying.results import Outcome
     from ..planning.applying.run_events import announced
     from ..planning.forecast import effects
-    from ..planning.live.promotion import plan_promotion, promote
+    from ..planning.live.promotion import promote
     from ..planning.workspace import open_workspace
 
     with Progress("looking at what is published", quiet=format_ == "json"):
         workspace = open_workspace(project, target, compile_sound(project), write=False)
-        asked = partial(approvals, project.root)
-        held, tests = partial(promised_tables, project.root), partial(blocking_tests, project, target)
-        promotion = plan_promotion(workspace, source, tables or None, approvals=asked, promised=held, tests=tests)
+        promotion = governed_promotion(workspace, source, tables or None)
         changed = effects(workspace, promotion.plan)
     if format_ == "text":
         for line in _lines(workspace.store, promotion, changed):

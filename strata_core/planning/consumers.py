@@ -107,6 +107,19 @@ def breaking_changes(
     return tuple(found)
 
 
+def breaks_of(
+    project: str,
+    offered: Offers,
+    catalog: Catalog,
+    publishing: Collection[str],
+    approvals: Callable[[], Collection[Approved]],
+) -> Breaks:
+    """What publishing breaks (`breaking_changes`), beside what an owner approved of it; `approvals` are looked up only
+    where something would break."""
+    breaking = breaking_changes(project, offered, catalog, publishing)
+    return judged(project, breaking, approvals()) if breaking else Breaks((), ())
+
+
 def judged(project: str, breaking: Iterable[Breaking], approvals: Collection[Approved]) -> Breaks:
     """Which changes pass because an owner approved them, and a finding for each of the others."""
     found: list[Diagnostic] = []

@@ -13,7 +13,7 @@ from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion
 from ..store.store import Store
 from .catalog import OF_GUARDED, Approved, read_catalog, taken_over
-from .consumers import Breaks, breaking_changes, judged, models_offered
+from .consumers import breaks_of, models_offered
 from .engines import make_engine
 from .fingerprints import kept_fingerprints
 from .inputs.clocked_tables import unbounded_reads
@@ -89,8 +89,7 @@ class Workspace:
         name, catalog = self.project.config.name, read_catalog(self.store, self.environment)
         removed = removed_tables(name, self.compiled, catalog, plan.base) if take_back else ()
         publishing = {*removed, *(m.name for m in plan.stale)}
-        breaking = breaking_changes(name, models_offered(self.compiled, prints), catalog, publishing)
-        breaks = judged(name, breaking, approvals()) if breaking else Breaks((), ())
+        breaks = breaks_of(name, models_offered(self.compiled, prints), catalog, publishing, approvals)
         plan = replace(plan, removed=removed, conflicts=breaks.diagnostics, approved=breaks.approved, catalog=catalog)
         return self.linted(plan)
 

@@ -8,13 +8,12 @@ whichever partition the run is of.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import partial
 from typing import Any
 
 from dagster import AssetKey, MaterializeResult
 
-from strata_core.contract_engine.approvals import approvals
-from strata_core.contract_engine.pin.guard import Guard, Promise, Promotion, Verdict, judge, promised_tables
+from strata_core.contract_engine.governed import governed_promotion
+from strata_core.contract_engine.pin.guard import Guard, Promise, Promotion, Verdict, judge
 from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import ParquetTable
 from strata_core.frozen import dataclass, replace
@@ -22,7 +21,6 @@ from strata_core.planning.applying.results import Outcome
 from strata_core.planning.guarded.guarding import Kept
 from strata_core.planning.live.promoted_tables import PromotedTable
 from strata_core.planning.live.promotion import Promotion as Planned
-from strata_core.planning.live.promotion import plan_promotion
 from strata_core.planning.live.promotion import promote as carry_out
 from strata_core.planning.project import compile_
 from strata_core.planning.workspace import Workspace, open_workspace
@@ -73,14 +71,8 @@ def looked_at(op: GuardedOp, guard: Guard, source: str, promises: Mapping[AssetK
 def _planned(guard: Guard, source: str, promises: Mapping[AssetKey, Promise]) -> tuple[Workspace, Planned]:
     project = guard.project
     workspace = open_workspace(project, guard.environment, compile_(project))
-    planned = plan_promotion(
-        workspace,
-        source,
-        [promise.name for promise in promises.values()],
-        with_upstream=False,
-        approvals=partial(approvals, project.root),
-        promised=partial(promised_tables, project.root),
-    )
+    names = [promise.name for promise in promises.values()]
+    planned = governed_promotion(workspace, source, names, with_upstream=False, tested=False)
     if planned.plan.conflicts:
         raise StrataError(*planned.plan.conflicts)
     return workspace, planned

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 from strata_core.cli.verbs import strata
-from strata_core.contract_engine.approvals import approvals
-from strata_core.contract_engine.pin.blocking import blocking_tests
+from strata_core.contract_engine.governed import governed_promotion
 from strata_core.contract_engine.pin.guard import (
     Verdict,
     judge,
     open_guard,
     promise_of,
-    promised_tables,
     promote,
     rows_of,
 )
@@ -28,7 +25,7 @@ from strata_core.lineage.selection import find
 from strata_core.planning.catalog import read_catalog
 from strata_core.planning.lineage import project_lineage
 from strata_core.planning.live.dropping import drop_environment
-from strata_core.planning.live.promotion import Promotion, plan_promotion
+from strata_core.planning.live.promotion import Promotion
 from strata_core.planning.live.promotion import promote as carry_out
 from strata_core.planning.project import compile_sound, open_project
 from strata_core.planning.workspace import open_workspace
@@ -108,8 +105,7 @@ def guarded(root: Path, environment: str = "prod") -> Verdict:
 def planned(root: Path, *selected: str, source: str = "dev", target: str = "prod") -> tuple[Any, Promotion]:
     project = open_project(project=root)
     workspace = open_workspace(project, target, compile_sound(project))
-    held, asked = partial(promised_tables, root), partial(approvals, root)
-    return workspace, plan_promotion(workspace, source, selected or None, promised=held, approvals=asked)
+    return workspace, governed_promotion(workspace, source, selected or None, tested=False)
 
 
 def refusal(root: Path, *selected: str) -> list[tuple[str, str]]:
@@ -377,8 +373,7 @@ def test_guarded_tables_and_models_of_a_promotion_are_held_against_blocking_test
 def planned_with_tests(root: Path, *selected: str) -> list[Diagnostic]:
     project = open_project(project=root)
     workspace = open_workspace(project, "prod", compile_sound(project))
-    held, tests = partial(promised_tables, root), partial(blocking_tests, project, "prod")
-    return [*plan_promotion(workspace, "dev", selected or None, promised=held, tests=tests).plan.conflicts]
+    return [*governed_promotion(workspace, "dev", selected or None).plan.conflicts]
 
 
 def test_a_promotion_asks_tests_that_came_after_the_table_was_guarded(root: Path) -> None:

@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from strata_core.cli.verbs import strata
+from strata_core.contract_engine.governed import governed_promotion
 from strata_core.contract_engine.pin.blocking import blocking_tests
 from strata_core.diagnostics import StrataError
 from strata_core.planning.applying.blocking_tests import NO_TESTS
 from strata_core.planning.applying.results import Finished, Outcome
-from strata_core.planning.live.promotion import plan_promotion
 from strata_core.planning.project import open_project
 from strata_core.planning.workspace import open_workspace
 
@@ -140,8 +140,7 @@ def test_a_promotion_asks_them_of_what_would_go_live(root: Path) -> None:
     applied(root, environment="pr_1")
     write(root, {PLACE: contract(*TESTS)})
     project = open_project(project=root)
-    tests = partial(blocking_tests, project, "prod")
-    promotion = plan_promotion(open_workspace(project, "prod"), "pr_1", tests=tests)
+    promotion = governed_promotion(open_workspace(project, "prod"), "pr_1")
     assert [d.code for d in promotion.plan.conflicts] == ["E144"]
 
 

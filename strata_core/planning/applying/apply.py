@@ -75,11 +75,7 @@ def apply_plan(
             continue
         position += 1
         yield Started(planned.name, position, len(plan.stale), planned.causes)
-        waits_for = tuple(u for u in planned.inputs if u in results and not results[u].status.sound)
-        if waits_for:
-            result = ModelResult(planned.name, Status.SKIPPED, planned, waits_for=waits_for)
-        else:
-            result = attempt(run, planned, partial(_input, workspace, planned, results, plan.base))
+        result = _candidate(run, planned, results, plan.base)
         waiting.discard(planned.name)
         result = judged(tests, result, candidates, version, frozenset() if each else waiting, waiting)
         if result.artifact is not None and not each:
@@ -98,6 +94,16 @@ def apply_plan(
         yield Published(version, tuple(r.name for r in left), plan.removed)
     workspace.register(version, plan)
     yield Outcome(results, version, published)
+
+
+def _candidate(
+    run: Run, planned: PlannedModel, results: Mapping[str, ModelResult], base: EnvironmentVersion
+) -> ModelResult:
+    """What becomes of a stale model, before the blocking tests are asked of it."""
+    waits_for = tuple(u for u in planned.inputs if u in results and not results[u].status.sound)
+    if waits_for:
+        return ModelResult(planned.name, Status.SKIPPED, planned, waits_for=waits_for)
+    return attempt(run, planned, partial(_input, run.workspace, planned, results, base))
 
 
 def _kept(workspace: Workspace, plan: Plan) -> frozenset[KeptDeclaration]:

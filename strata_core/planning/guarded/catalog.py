@@ -17,7 +17,7 @@ from ...store.environments import EnvironmentVersion
 from ...store.store import Store
 from ...types import Inferred
 from ..catalog import Approved, Catalog, RegisteredTable, Registration, register
-from ..consumers import Breaks, Offered, breaking_changes, judged
+from ..consumers import Breaks, Offered, breaks_of
 from ..fingerprints import kept_fingerprints
 from ..project import Project, compile_
 from ..registered_models import reads_of_models
@@ -40,8 +40,7 @@ def guarded_breaks(
     broken = (read for read in before.reads if read.consumer in compiled.broken)
     reads = (*broken, *reads_of_models(compiled, kept_fingerprints(project, compiled), compiled.models))
     readers = {**catalog, name: replace(before, reads=reads)}
-    breaking = breaking_changes(name, lambda table: Offered(tables[table], {}), readers, tables)
-    return judged(name, breaking, approvals()) if breaking else Breaks((), ())
+    return breaks_of(name, lambda table: Offered(tables[table], {}), readers, tables, approvals)
 
 
 def register_guarded(

@@ -7,7 +7,7 @@ model of another revision is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 
 from ...contract.model import TableContract
@@ -18,11 +18,8 @@ from ...store.environments import EnvironmentVersion, Pointer
 from ..guarded.catalog import register_guarded
 from ..guarded.guarding import filled, fingerprint, note_of, offered, require_free
 from ..workspace import Workspace
+from .between import Between, Promised
 from .health import contract_of, examine
-
-Promised = Callable[[Mapping[str, str]], Mapping[str, TableContract | tuple[Diagnostic, ...]]]
-"""The contracts of this project as its text has them, or what is wrong with them: by the table's name, of the contracts
-that are named. The contract engine knows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +48,15 @@ def read_by(workspace: Workspace, models: Iterable[str]) -> set[str]:
 
 
 def planned_tables(
-    workspace: Workspace,
-    source: str,
-    there: EnvironmentVersion,
-    base: EnvironmentVersion,
-    names: Collection[str],
-    promised: Promised,
+    between: Between, names: Collection[str], promised: Promised
 ) -> tuple[tuple[PromotedTable, ...], tuple[Diagnostic, ...]]:
     """The guarded tables `names` as they are to go live, and why some may not: E035, E036, E085, E094."""
     found: list[PromotedTable] = []
     faults: list[Diagnostic] = []
     for name in names:
-        pointer, live = there.models[name], base.models.get(name)
+        pointer, live = between.there.models[name], between.base.models.get(name)
         try:
-            artifact = workspace.store.artifact(name, pointer)
+            artifact = between.workspace.store.artifact(name, pointer)
             kept = contract_of(artifact) or TableContract(name, ())
             table = PromotedTable(name, pointer, live, artifact, offered(name, artifact, kept))
         except StrataError as error:
@@ -72,22 +64,15 @@ def planned_tables(
             continue
         found.append(table)
         if table.changed:
-            faults += _unfit(workspace, source, base, table, kept, promised)
+            faults += _unfit(between, table, kept, promised)
     return tuple(found), tuple(faults)
 
 
-def _unfit(
-    workspace: Workspace,
-    source: str,
-    base: EnvironmentVersion,
-    table: PromotedTable,
-    kept: TableContract,
-    promised: Promised,
-) -> Iterator[Diagnostic]:
+def _unfit(between: Between, table: PromotedTable, kept: TableContract, promised: Promised) -> Iterator[Diagnostic]:
     name, reference = table.name, note_of(table.artifact).contract
-    compiled = workspace.compiled
+    workspace, source, compiled = between.workspace, between.source, between.workspace.compiled
     try:
-        require_free(name, compiled.models.keys() | compiled.broken, workspace.store, base)
+        require_free(name, compiled.models.keys() | compiled.broken, workspace.store, between.base)
     except StrataError as error:
         yield from error.diagnostics
     yield from examine(workspace.project, source, name, datetime.now(UTC), engine=None).faults
