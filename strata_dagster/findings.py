@@ -51,7 +51,16 @@ def headline(diagnostics: Sequence[Diagnostic], *, placed: bool = False) -> str:
     return f"{first.code} {first.message}{place}{more}"
 
 
+def few(keys: Sequence[str], most: int = 5) -> str:
+    """The first of `keys` in a line, and how many more there are."""
+    more = f" and {len(keys) - most} more" if len(keys) > most else ""
+    return ", ".join(keys[:most]) + more
+
+
 def failure_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[str]:
     """Each of the findings in a line of a run's failure, once."""
-    for d in dict.fromkeys(diagnostics):
+    found = [*dict.fromkeys(diagnostics)]
+    for d in found[:SHOWN]:
         yield f"  {d.code} {d.message}" + (f" ({d.fix})" if d.fix else "")
+    if len(found) > SHOWN:
+        yield f"  … and {len(found) - SHOWN:,} more"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:  # loaded where an asset returned one of theirs
@@ -37,6 +38,28 @@ def as_annotated(rows: pa.RecordBatchReader, type_: object) -> Any:
             return rows.read_all().to_pandas()
         case _:
             return None
+
+
+def frames_of(value: object) -> dict[str, Frame] | None:
+    """The tables of a mapping of texts to tables; None for what is none."""
+    if not isinstance(value, Mapping) or not value:
+        return None
+    found = {key: frame_of(one) for key, one in value.items() if isinstance(key, str)}
+    tables = {key: frame for key, frame in found.items() if frame is not None}
+    return tables if len(tables) == len(value) else None
+
+
+def rows_where(frame: Frame, mask: Any) -> Any:
+    """The rows of `frame` for which `mask`, an array of Arrow, says so, as the kind of table that its value is."""
+    kind = type(frame.value).__module__.partition(".")[0]
+    if kind == "polars":
+        import polars as pl
+
+        kept = pl.DataFrame(frame.table.filter(mask))
+        return kept.lazy() if isinstance(frame.value, pl.LazyFrame) else kept
+    if kind == "pandas":
+        return frame.value[mask.to_numpy(zero_copy_only=False)]
+    return frame.table.filter(mask)
 
 
 def frame_of(value: object) -> Frame | None:

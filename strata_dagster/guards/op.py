@@ -20,11 +20,7 @@ from dagster import (
     Output,
 )
 
-from strata_core.contract_engine.pin.guard import Guard, Promise, rows_of
-from strata_core.diagnostics import Diagnostic, StrataError
-from strata_core.engines.protocol import TableInput
-
-from .guard import CONTRACT, LOCATION, PARTITION
+from .guard import CONTRACT
 
 
 @dataclass(frozen=True)
@@ -82,38 +78,13 @@ class GuardedOp:
             case _:
                 return None
 
-    def rows(self, guard: Guard, key: AssetKey, promise: Promise) -> tuple[TableInput, str, str | None]:
-        """The rows of a guarded asset where they are said to lie, and the partition that they are, where they are one;
-        raises `StrataError` as `rows_of`, E036 where it is not known which partition is meant, E037."""
-        location = self.guarded[key].metadata.get(LOCATION)
-        place = None if location is None else str(location)
-        if place is None or PARTITION not in place:
-            return *rows_of(guard, promise, place), None
-        partition = self.partition(key)
-        if partition is None:
-            message = f"`{place}` is the place of a partition, and the run is of none"
-            raise StrataError(Diagnostic("E036", message, fix="choose a partition"))
-        return *rows_of(guard, promise, place.replace(PARTITION, partition)), partition
-
-    def partition(self, key: AssetKey) -> str | None:
-        """The partition that the run makes of a guarded asset; None where it has none, or the run is of checks alone.
-        Raises `StrataError` E037 where the run makes several at once."""
-        if self.guarded[key].partitions_def is None or not (self.context.has_partition_key or self._has_range):
-            return None
-        if self.context.has_partition_key:
-            return str(self.context.partition_key)
-        keys = list(map(str, self.context.partition_keys))
-        if len(keys) == 1:
-            return keys[0]
-        message = (
-            f"the run makes {len(keys)} partitions of `{key.to_user_string()}` at once, and rows do not say of which"
-        )
-        fix = "let a run make one of them (`backfill_policy=BackfillPolicy.multi_run(1)`)"
-        raise StrataError(Diagnostic("E037", message, fix=fix))
-
-    @property
-    def _has_range(self) -> bool:
-        return bool(self.context.has_partition_key_range)
+    def partitions(self, key: AssetKey) -> tuple[str, ...]:
+        """The partitions that the run makes of a guarded asset; none where it has none, or the run is of checks
+        alone."""
+        of_some = self.context.has_partition_key or self.context.has_partition_key_range
+        if self.guarded[key].partitions_def is None or not of_some:
+            return ()
+        return tuple(map(str, self.context.partition_keys))
 
     def asked(self, check: AssetCheckResult) -> bool:
         """Whether the run selects the check that `check` is the result of."""

@@ -1,16 +1,16 @@
 """A run of a guarded op: what it makes is judged before Dagster is told of it.
 
 What the op yields of a guarded asset is held until the op is through: rows are judged, a value as it comes and files at
-the end (by then dbt has run its tests too), published in one step, and only then materialized. Rows that are
-refused leave a failing check and no materialization (first row of the table in design `dagster.md`), and so does what
-the same op made of them; events that the op logs by itself wait for the verdict too. Every selected check is told on
-every path (`telling`), before whatever went wrong is raised. A run that promotes makes nothing
-(`promotion`).
+the end (by then dbt has run its tests too), published in one step, and only then materialized. Rows that are refused
+leave a failing check and no materialization (first row of the table in design `dagster.md`), and so does what the same
+op made of them; a run of several partitions does what runs of each of them would do (`holding`). Events that the op
+logs by itself wait for the verdict too. Every selected check is told on every path (`telling`), before whatever went
+wrong is raised. A run that promotes makes nothing (`promotion`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -30,25 +30,25 @@ from strata_core.contract_engine.pin.guard import (
     Promise,
     Promotion,
     Verdict,
-    judge,
     open_guard,
     promise_of,
     promote,
 )
 from strata_core.contract_engine.serving.observe import Outcome, SeenTest
 from strata_core.diagnostics import Diagnostic, StrataError
-from strata_core.engines.protocol import ArrowTable, TableInput
 from strata_core.frozen import replace
 
 from ..application import transient
 from ..contracts.covering import DBT_UNIQUE_ID
 from ..contracts.results import told_of_tests
-from ..findings import failure_lines, findings
+from ..findings import failure_lines, few, findings
 from ..pins import TOGETHER, nothing_published
 from ..promotion import PROMOTE_FROM
 from ..shown import Shown, in_turn
-from .frames import frame_of
+from .frames import Frame, frame_of, frames_of
 from .guard import CONTRACT, LOCATION, RESOURCE
+from .holding import held_back
+from .made import Looking
 from .op import GuardedOp
 from .promotion import looked_at
 from .telling import Conclusion, GuardTelling, logged, unusable
@@ -66,6 +66,7 @@ class Guarding:
     unpromised: dict[AssetKey, tuple[Diagnostic, ...]] = field(default_factory=dict)
     judged: dict[AssetKey, Verdict] = field(default_factory=dict)
     held: dict[AssetKey, Any] = field(default_factory=dict)
+    frames: dict[AssetKey, Frame | dict[str, Frame]] = field(default_factory=dict)
     said: dict[AssetKey, list[AssetMaterialization]] = field(default_factory=dict)
     dbt: dict[str, SeenTest] = field(default_factory=dict)
 
@@ -139,10 +140,19 @@ class Guarding:
             self._said(key, event)
             return
         value = getattr(event, "value", None)
-        frame = frame_of(value) if key in self.promises else None
-        self.held[key] = event if frame is None else _with_value(event, frame.value)
-        if frame is not None:
-            self.judged[key] = self._judged(guard, key, ArrowTable(frame.table, ()))
+        frame = self._frame(key, value) if key in self.promises else None
+        if frame is None:
+            self.held[key] = event
+            return
+        own = {k: one.value for k, one in frame.items()} if isinstance(frame, dict) else frame.value
+        self.held[key] = _with_value(event, own)
+        self.frames[key] = frame
+        self.judged[key] = self._judged(guard, key, frame)
+
+    def _frame(self, key: AssetKey, value: object) -> Frame | dict[str, Frame] | None:
+        """The table that a value is; of an asset with partitions also those that it has by key."""
+        by_key = frames_of(value) if self.op.partitions(key) else None
+        return frame_of(value) if by_key is None else by_key
 
     def _noted(self, event: AssetCheckResult) -> None:
         """What a test of dbt's gave, for the tests of contracts that name it."""
@@ -156,24 +166,21 @@ class Guarding:
         name = str(unique_id.value).split(".")[2] if str(unique_id.value).count(".") >= 2 else event.check_name
         self.dbt[name] = SeenTest(None, name, outcome, offenders=offenders)
 
-    def _judged(self, guard: Guard, key: AssetKey, table: TableInput | None = None) -> Verdict:
+    def _judged(self, guard: Guard, key: AssetKey, frame: Frame | dict[str, Frame] | None = None) -> Verdict:
         """The verdict on rows that are a value, or else on those that lie where they are said to be."""
-        promise, value = self.promises[key], "the value that the asset returned"
+        promise = self.promises[key]
         try:
-            if table is None:
-                rows, place, partition = self.op.rows(guard, key, promise)
-            else:
-                rows, place, partition = table, value, self.op.partition(key)
+            verdict = Looking(self.op, guard, key, promise, self._by_dbt(key)).judged(frame)
         except StrataError as error:
             live = guard.base.models.get(promise.name)
             faults = tuple(_about(d, getattr(self.held[key], "value", None)) for d in error.diagnostics)
             verdict = Verdict(promise, "nowhere", live, faults=faults)
-        else:
-            by_dbt = DBT_UNIQUE_ID in self.op.guarded[key].metadata
-            place = place if partition is None else f"{place} (partition {partition})"
-            verdict = judge(guard, promise, rows, place, seen=self.dbt if by_dbt else None, partition=partition)
         logged(self.op.context, guard, verdict)
         return verdict
+
+    def _by_dbt(self, key: AssetKey) -> Mapping[str, SeenTest] | None:
+        """What the tests of this run gave of an asset that dbt makes."""
+        return self.dbt if DBT_UNIQUE_ID in self.op.guarded[key].metadata else None
 
     def _concluded(
         self,
@@ -185,13 +192,15 @@ class Guarding:
         # Rows in files are looked at when nobody writes to them any more: dbt locks its database while it runs.
         late = [key for key in self.held if key in self.promises and key not in self.judged]
         self.judged |= {key: self._judged(guard, key) for key in late}
-        wanted = self.op.guarded.keys() & self.op.selected
-        unsound = {k for k, verdict in self.judged.items() if not verdict.sound}
-        refused = frozenset(wanted & (self.unpromised.keys() | unsound))
-        missing = [k for k in sorted(self.op.required & self.op.selected) if k not in self.held and fault is None]
-        sound = {k: v for k, v in self.judged.items() if v.sound and not self.op.above[k] & refused}
-        broken = refused or missing or (fault is not None and len(self.judged) < len(wanted))
         together = guard.project.config.environment(guard.environment).publish == "together"
+        self.judged = held_back(guard, self.judged, self._by_dbt, self.op.above, together=together)
+        wanted = self.op.guarded.keys() & self.op.selected
+        unsound = {k for k, v in self.judged.items() if not v.sound and (v.refused or not v.partitions)}
+        whole = frozenset(wanted & (self.unpromised.keys() | unsound))
+        refused = whole | {k for k, v in self.judged.items() if v.refused}
+        missing = [k for k in sorted(self.op.required & self.op.selected) if k not in self.held and fault is None]
+        sound = {k: v for k, v in self.judged.items() if v.sound and not self._waits(k, v, whole, refused, together)}
+        broken = whole or missing or (fault is not None and len(self.judged) < len(wanted))
         done, because, stopped = Promotion(guard.base, frozenset()), TOGETHER, None
         if sound and not (together and broken):
             run = self.op.context.run.run_id
@@ -205,15 +214,28 @@ class Guarding:
         if live:
             self.op.context.log.info(f"{guard.environment}: version {done.version.number} is live")
         conclusion = Conclusion(done.version, live, refused, because, failing=stopped is not None)
-        telling = GuardTelling(self.op, guard, self.promises, self.unpromised, conclusion, self.said)
+        telling = GuardTelling(self.op, guard, self.promises, self.unpromised, conclusion, self.frames, self.said)
         yield from telling.held(self.held, self.judged)
         yield from telling.rest(self.held, failed=fault is not None)
         if fault is not None:
             raise fault
         faults = [d for k in sorted(refused) for d in self.unpromised.get(k) or self.judged[k].violations]
-        told = [f"{refusal}: {', '.join(k.to_user_string() for k in sorted(refused))}"] if refused else []
+        told = [f"{refusal}: {', '.join(self._named(k) for k in sorted(refused))}"] if refused else []
         told += [f"not made: {', '.join(k.to_user_string() for k in missing)}"] if missing else []
         self._raise(guard, told, faults, stopped, telling.broken, nothing_live=not live)
+
+    def _waits(
+        self, key: AssetKey, verdict: Verdict, whole: Set[AssetKey], refused: Set[AssetKey], together: bool
+    ) -> bool:
+        """Whether a sound asset may not go live: what it is made of is refused. What has no partitions goes with all of
+        those that others have."""
+        above = self.op.above[key]
+        return bool(above & whole) or (not verdict.partitions and bool(refused if together else above & refused))
+
+    def _named(self, key: AssetKey) -> str:
+        """A refused asset, with the partitions that are, where others are not."""
+        keys = self.judged[key].refused if key in self.judged else ()
+        return key.to_user_string() + (f" (partitions {few(keys)})" if keys else "")
 
     def _raise(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from dagster import (
     MaterializeResult,
 )
 
-from strata_core.contract_engine.pin.guard import Guard, Promise, Verdict, judge
+from strata_core.contract_engine.pin.guard import Guard, Promise, Verdict
 from strata_core.contract_engine.serving.observe import SeenTest
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.guarded.partitions import partitions_in
@@ -32,15 +32,19 @@ from ..contracts.results import aged, answered, blocks, result_of, unasked
 from ..events import DATA_VERSION_TAG
 from ..examination import examined
 from ..findings import findings
-from ..partitions import provenance_tags
+from ..partitions import provenance_tags, waited_for
 from . import verdicts
+from .frames import Frame
+from .handing import handed, values_of
+from .made import Looking
 from .op import GuardedOp, check_key
 
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
     """What became of the rows: those of the assets `live` are live in `version`, those of `refused` broke their
-    contract. `because` says why sound rows are not live, and `failing` whether that fails their check."""
+    contract, which some partitions of an asset may and others not. `because` says why sound rows are not live, and
+    `failing` whether that fails their check."""
 
     version: EnvironmentVersion
     live: frozenset[AssetKey]
@@ -51,14 +55,15 @@ class Conclusion:
 
 @dataclass(slots=True)
 class GuardTelling:
-    """The events of a run of `op` that has come to a `conclusion`; `said` are those that the op logged of assets,
-    `broken` results that fail the run by themselves."""
+    """The events of a run of `op` that has come to a `conclusion`; `frames` are the values of assets that are tables,
+    `said` the events that the op logged of assets, `broken` results that fail the run by themselves."""
 
     op: GuardedOp
     guard: Guard
     promises: Mapping[AssetKey, Promise]
     unpromised: Mapping[AssetKey, tuple[Diagnostic, ...]]
     conclusion: Conclusion
+    frames: Mapping[AssetKey, Frame | Mapping[str, Frame]] = field(default_factory=dict)
     said: Mapping[AssetKey, Sequence[AssetMaterialization]] = field(default_factory=dict)
     broken: list[AssetCheckResult] = field(default_factory=list)
     _told: set[AssetCheckKey] = field(default_factory=set)
@@ -79,6 +84,10 @@ class GuardTelling:
 
     def _of_guarded(self, key: AssetKey, event: Any, verdict: Verdict) -> Iterator[Any]:
         tests = self._tests(key, verdict.tests)
+        if verdict.partitions:
+            yield from self._of_several(key, event, verdict)
+            yield from self._noted([self._pin_of_several(key, verdict), *tests])
+            return
         if key in self.conclusion.live:
             own = self._noted([verdicts.accepted(key, verdict, self.conclusion.version), *tests])
             metadata = verdicts.live_metadata(self.guard, verdict, self.conclusion.version)
@@ -91,14 +100,44 @@ class GuardTelling:
         else:
             yield from self._noted([self._pin_of_unpublished(key, verdict), *tests])
 
+    def _of_several(self, key: AssetKey, event: Any, verdict: Verdict) -> Iterator[Any]:
+        """The partitions that are live, each with its own version. Where all are, an op that waits for the asset, and
+        the IO manager, have the output first, for which Dagster knows one version alone."""
+        kept = verdict.kept
+        if key not in self.conclusion.live or kept is None:
+            return
+        metadata = verdicts.live_metadata(self.guard, verdict, self.conclusion.version)
+        value = getattr(event, "value", None)
+        if len(kept.parts) < len(verdict.partitions):
+            yield from self._handed(key, [part.key for part in kept.parts])
+        elif value is not None or waited_for(self.op.context, key) or self._required(key):
+            yield _materialized(key, event, {**(event.metadata or {}), **metadata}, verdict, [])
+        said = {name: one for made in self.said.get(key, ()) for name, one in made.metadata.items()}
+        more = {**said, **(getattr(event, "metadata", None) or {}), **metadata}
+        yield from self._of_partitions(key, {part.key: part.artifact for part in kept.parts}, more)
+
+    def _handed(self, key: AssetKey, partitions: Sequence[str]) -> Iterator[AssetMaterialization]:
+        if key in self.frames:
+            looking = Looking(self.op, self.guard, key, self.promises[key])
+            yield from handed(self.op, key, values_of(looking, self.frames[key], partitions))
+
+    def _pin_of_several(self, key: AssetKey, verdict: Verdict) -> AssetCheckResult:
+        live = key in self.conclusion.live
+        because, failing = self.conclusion.because, self.conclusion.failing
+        if above := self.op.above[key] & self.conclusion.refused:
+            because, failing = _refusal(above), True
+        version = self.conclusion.version if live else None
+        return verdicts.of_partitions(key, self.guard, verdict, version, because, failing=failing)
+
+    def _required(self, key: AssetKey) -> bool:
+        outs = (name for name, made in self.op.original.keys_by_output_name.items() if made == key)
+        return any(self.op.context.op_def.output_dict[name].is_required for name in outs)
+
     def _promoted(self, key: AssetKey, verdict: Verdict) -> Mapping[str, Artifact] | None:
         """The partitions of a table that was promoted which are other than before; None where what is live is one
         thing for Dagster."""
         kept, store = verdict.kept, self.guard.store
-        if kept is None or kept.part is not None or self.op.guarded[key].partitions_def is None:
-            return None
-        outs = (name for name, made in self.op.original.keys_by_output_name.items() if made == key)
-        if any(self.op.context.op_def.output_dict[name].is_required for name in outs):
+        if kept is None or kept.parts or self.op.guarded[key].partitions_def is None or self._required(key):
             return None
         parts = partitions_in(store, kept.artifact)
         if parts is None:
@@ -126,13 +165,12 @@ class GuardTelling:
         if not verdict.sound:
             return verdicts.refused(key, self.guard, verdict)
         if above := self.op.above[key] & self.conclusion.refused:
-            because = f"because {', '.join(f'`{k.to_user_string()}`' for k in sorted(above))} was refused"
-            return verdicts.held_back(key, self.guard, verdict, because, failing=True)
+            return verdicts.held_back(key, self.guard, verdict, _refusal(above), failing=True)
         return verdicts.held_back(key, self.guard, verdict, self.conclusion.because, failing=self.conclusion.failing)
 
     def _made_of_guarded(self, key: AssetKey, event: Any) -> Iterator[Any]:
         """What is not guarded itself is materialized where everything guarded that it is made of is live."""
-        if waits := (self.op.above[key] & self.op.selected) - self.conclusion.live:
+        if waits := (self.op.above[key] & self.op.selected) - (self.conclusion.live - self.conclusion.refused):
             names = ", ".join(k.to_user_string() for k in sorted(waits))
             self.op.context.log.error(f"{key.to_user_string()} is not materialized: {names} was not")
         else:
@@ -166,8 +204,7 @@ class GuardTelling:
     def _looked_at(self, key: AssetKey, promise: Promise) -> AssetCheckResult:
         guard = self.guard
         try:
-            rows, place, partition = self.op.rows(guard, key, promise)
-            verdict = judge(guard, promise, rows, place, keeping=False, partition=partition)
+            verdict = Looking(self.op, guard, key, promise, keeping=False).judged(None)
         except StrataError as error:
             if any(d.code != "E036" for d in error.diagnostics):
                 faults = Verdict(promise, "nowhere", guard.base.models.get(promise.name), faults=error.diagnostics)
@@ -231,6 +268,10 @@ def logged(context: AssetExecutionContext, guard: Guard, verdict: Verdict) -> No
         context.log.info(f"{line}: kept ({verdict.seconds:.2f} s)")
     if verdict.lints:
         context.log.warning(findings(verdict.lints, guard.project))
+
+
+def _refusal(above: Collection[AssetKey]) -> str:
+    return f"because {', '.join(f'`{k.to_user_string()}`' for k in sorted(above))} was refused"
 
 
 def _materialized(

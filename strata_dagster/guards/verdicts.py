@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetKey, MetadataValue
 
 from strata_core.contract_engine.pin.guard import Guard, Verdict
 from strata_core.diagnostics import Diagnostic
+from strata_core.diagnostics.wording import plural
 from strata_core.store.environments import EnvironmentVersion
 
 from .. import pins
-from ..findings import headline, list_of
+from ..events import MOST_PARTITIONS
+from ..findings import few, headline, list_of
 from ..pins import Metadatum, offenders, pin_result, pin_table
+from ..tables import markdown_table
 
 
 def live_metadata(guard: Guard, verdict: Verdict, version: EnvironmentVersion) -> dict[str, Metadatum]:
     """What a guarded asset shows of its live rows; `verdict` has them."""
     assert verdict.kept is not None, "what is live was kept"
-    artifact, hidden, part = verdict.kept.artifact, verdict.promise.table.hidden, verdict.kept.part
+    artifact, hidden, parts = verdict.kept.artifact, verdict.promise.table.hidden, verdict.kept.parts
     names = tuple(f.name for f in artifact.manifest.schema)
     return {
         **pins.live_metadata(guard.store, artifact, guard.environment, version, verdict.report, names, hidden),
@@ -29,7 +32,7 @@ def live_metadata(guard: Guard, verdict: Verdict, version: EnvironmentVersion) -
         "place": verdict.place,
         "fingerprint": str(artifact.manifest.provenance["fingerprint"]),
         **({"left_out": ", ".join(verdict.left_out)} if verdict.left_out else {}),
-        **({"dagster/partition_row_count": part.artifact.manifest.rows} if part is not None else {}),
+        **({"dagster/partition_row_count": parts[0].artifact.manifest.rows} if len(parts) == 1 else {}),
     }
 
 
@@ -58,6 +61,59 @@ def held_back(key: AssetKey, guard: Guard, verdict: Verdict, because: str, *, fa
     text = f"the rows keep `{verdict.promise.reference}`; not published, {because}; {stays_live(guard, verdict)}"
     severity = AssetCheckSeverity.WARN if failing else AssetCheckSeverity.ERROR
     return _pin(key, not failing, text, verdict, _unpublished(guard, verdict), severity)
+
+
+def of_partitions(
+    key: AssetKey,
+    guard: Guard,
+    verdict: Verdict,
+    version: EnvironmentVersion | None,
+    because: str,
+    *,
+    failing: bool,
+) -> AssetCheckResult:
+    """The pin's verdict on several partitions: those that are live now, in `version`, those that broke the contract,
+    and those that are sound and not live, `because` of something else."""
+    contract, refused = verdict.promise.reference, verdict.refused
+    live = verdict.going_live if version is not None else ()
+    waiting = [k for k, one in verdict.partitions.items() if one.sound and k not in live]
+    said = (
+        [f"{headline(verdict.violations)}: {few(refused)} not published, what is live of them stays"] if refused else []
+    )
+    said += [f"{few(waiting)} not published, {because}"] if waiting else []
+    said += [f"{plural(len(live), 'partition')} live as `{verdict.promise.name}`"] if live else []
+    text = "; ".join(said) if refused or waiting else f"the rows keep `{contract}`: {said[0]}"
+    told = f"{_table_of(verdict, live)}\n{pin_table(verdict.report)}"
+    told += f"\n#### What to do\n\n{list_of(verdict.violations)}" if refused else ""
+    metadata: dict[str, Metadatum] = {
+        "write_pin": MetadataValue.md(told),
+        "partitions_live": len(live),
+        "partitions_refused": len(refused),
+        **({"partitions_held_back": len(waiting)} if waiting else {}),
+        "published": bool(live),
+        "environment": guard.environment,
+        "live_version": str(version.number if version is not None else guard.base.number or "none"),
+    }
+    severity = AssetCheckSeverity.WARN if failing and not refused else AssetCheckSeverity.ERROR
+    return _pin(key, not (refused or (waiting and failing)), text, verdict, metadata, severity)
+
+
+def _table_of(verdict: Verdict, live: Collection[str]) -> str:
+    """The partitions of a run, those that were refused first."""
+    rows = [
+        (key, "live" if key in live else "held back" if one.sound else "refused", _rows(one), _why(one))
+        for key, one in sorted(verdict.partitions.items(), key=lambda pair: (pair[1].sound, pair[0]))
+    ]
+    more = f"\n{len(rows) - MOST_PARTITIONS:,} more are {rows[-1][1]}.\n" if len(rows) > MOST_PARTITIONS else ""
+    return markdown_table(("partition", "outcome", "rows", "why"), rows[:MOST_PARTITIONS]) + more
+
+
+def _rows(verdict: Verdict) -> int | str:
+    return "" if verdict.report is None or verdict.report.rows is None else verdict.report.rows
+
+
+def _why(verdict: Verdict) -> str:
+    return headline(verdict.violations) if verdict.violations else ""
 
 
 def looked_at(key: AssetKey, guard: Guard, verdict: Verdict) -> AssetCheckResult:

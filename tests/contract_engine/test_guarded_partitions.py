@@ -8,7 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from strata_core.contract_engine.pin import partitions
 from strata_core.contract_engine.pin.guard import Guard, Verdict, judge, open_guard, promise_of, promote
+from strata_core.contract_engine.pin.partitions import Made, judge_partitions
 from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import ArrowTable
 from strata_core.planning.environments import published_environment
@@ -126,3 +128,46 @@ def test_other_columns_and_a_table_that_is_whole_are_told(root: Path) -> None:
     promote(guard, [judge(guard, promise_of(guard, "orders"), rows, "memory")])
     assert [d.code for d in judged(open_guard(root, "dev"), "b", [2]).violations] == ["E037"]
     assert live(root) == [1]
+
+
+def range_of(root: Path, **ids: list[int]) -> Verdict:
+    """The verdict on several partitions that are made at once; what is sound is live then."""
+    guard = open_guard(root, "prod")
+    schema = pa.schema({"id": pa.int64(), "country": pa.string()})
+    tables = {
+        key: ArrowTable(pa.table({"id": own, "country": ["ES"] * len(own)}, schema), ()) for key, own in ids.items()
+    }
+    verdict = judge_partitions(guard, promise_of(guard, "orders"), Made(tables), "memory")
+    promote(guard, [verdict])
+    return verdict
+
+
+def test_seed0_s5c_of_partitions_made_at_once_those_that_break_the_whole_are_found_and_left_out(root: Path) -> None:
+    write(root, {PLACE: CONTRACT.replace("max: 4", "max: 40")})
+    verdict = range_of(root, a=[1, 2], b=[2], c=[3, 3], d=[4], e=[5])
+    assert (verdict.refused, verdict.going_live) == (("b", "c"), ("a", "d", "e"))
+    assert [d.message.split(":")[0] for d in verdict.violations] == ["partition b", "partition c"]
+    assert (live(root), version(root)) == ([1, 2, 4, 5], 1)
+    again = range_of(root, a=[2], b=[1], c=[])
+    assert (again.refused, live(root)) == ((), [1, 2, 4, 5])
+
+
+def test_the_partitions_that_break_a_whole_are_found_in_few_questions(root: Path, monkeypatch) -> None:
+    write(root, {PLACE: CONTRACT.replace("max: 4", "max: 400")})
+    asked: list[int] = []
+    whole = partitions.beside
+
+    def counted(guard: Guard, verdict: Verdict, parts: Any, seen: Any) -> Verdict:
+        asked.append(len(parts))
+        return whole(guard, verdict, parts, seen)
+
+    monkeypatch.setattr(partitions, "beside", counted)
+    found = range_of(root, **{f"p{i:02d}": [i if i != 21 else 3] for i in range(32)})
+    assert found.refused == ("p21",)
+    assert len(asked) == 11  # all, and of 32 in halves two at each of five steps
+
+
+def test_a_blocking_test_that_a_table_breaks_leaves_out_as_few_as_it_can(root: Path) -> None:
+    verdict = range_of(root, a=[1], b=[2], c=[3, 4, 5], d=[6])
+    assert [d.code for d in verdict.violations] == ["E144"]
+    assert (verdict.refused, live(root)) == (("c",), [1, 2, 6])

@@ -24,6 +24,7 @@ from strata_dagster import (
 )
 from strata_dagster.project import OnError
 
+from .guarded import Place, guarded_shop_in
 from .sales import Sales, sales_in
 
 CONFIG = """
@@ -267,6 +268,13 @@ def sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     )
     with create_defs_folder_sandbox() as made:
         yield made
+
+
+@pytest.fixture
+def guarded_shop(tmp_path: Path) -> Iterator[Place]:
+    """A project of contracts, with an instance in memory."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield guarded_shop_in(tmp_path, instance)
 
 
 @pytest.fixture

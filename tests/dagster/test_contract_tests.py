@@ -14,7 +14,7 @@ from strata_dagster import StrataResource, strata_assets
 from strata_dagster.contracts.covering import Landscape
 from strata_dagster.contracts.observing import seen_in_dagster
 
-from .test_guard import CONTRACT as _GUARDED  # the same tests, of a model
+from .guarded import CONTRACT as _GUARDED  # the same tests, of a model
 
 CONTRACT = (
     _GUARDED.replace("id: orders\n    kind: dagster_asset", "id: paid\n    kind: strata_model")

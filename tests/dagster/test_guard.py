@@ -3,8 +3,6 @@
 # Without postponed annotations: Dagster compares those of an op with types.
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -14,146 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from strata_core.planning.live.published import published_rows
-from strata_core.planning.project import compile_, open_project
-from strata_core.store import Store
-from strata_dagster import StrataProject, StrataResource, guard
+from strata_dagster import StrataResource, guard
 
-CONTRACT = """\
-apiVersion: strata/v0
-kind: DataProductContract
-id: shop.orders
-name: Orders
-version: 0.1.0
-status: draft
-layer: bronze
-domain: shop
-owner: {team: orders, approvers: [ana]}
-assets:
-  - id: orders
-    kind: dagster_asset
-    freshness: {max_age: 1d}
-    columns:
-      - {name: id, type: int64, primary_key: true}
-      - {name: country, type: string, nullable: false, enum: [ES, MX]}
-      - {name: email, type: string, classification: restricted, mask: hash}
-  - id: outside
-    kind: table
-    location: data/outside.parquet
-    columns: [{name: id, type: int64, primary_key: true}]
-tests:
-  - {id: positive, kind: sql, severity: blocking, asset: orders, sql: select * from orders where id < 0}
-  - id: many
-    kind: expectation
-    severity: degrading
-    asset: orders
-    expectation: {type: row_count, min: 2}
-  - id: known
-    kind: expectation
-    severity: informational
-    asset: orders
-    expectation: {type: not_null, columns: [email]}
-  - {id: try-out, kind: sql, severity: experimental, asset: orders, sql: select * from orders where id > 100}
-"""
-OWN = {"write_pin", "last_known_good", "freshness", "positive", "many", "known", "try_out"}
-GOOD = {"id": [2, 1], "country": ["MX", "ES"], "email": ["secret-2@x", "secret-1@x"]}
-
-
-def rows(**columns: Any) -> pl.DataFrame:
-    return pl.DataFrame({**GOOD, **columns})
-
-
-class Memory(dg.IOManager):
-    """Keeps what it is handed, so that a test sees what was handed on."""
-
-    def __init__(self) -> None:
-        self.kept: dict[str, Any] = {}
-
-    def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
-        self.kept[context.asset_key.to_user_string()] = obj
-
-    def load_input(self, context: dg.InputContext) -> Any:
-        return self.kept[context.asset_key.to_user_string()]
-
-
-@dataclass
-class Run:
-    result: dg.ExecuteInProcessResult
-
-    @property
-    def success(self) -> bool:
-        return self.result.success
-
-    @property
-    def made(self) -> dict[str, dg.AssetMaterialization]:
-        events = self.result.get_asset_materialization_events()
-        return {e.asset_key.to_user_string(): e.step_materialization_data.materialization for e in events}
-
-    @property
-    def checks(self) -> dict[str, dg.AssetCheckEvaluation]:
-        return {c.check_name: c for c in self.result.get_asset_check_evaluations()}
-
-    @property
-    def verdicts(self) -> dict[str, tuple[bool, str]]:
-        found = self.result.get_asset_check_evaluations()
-        return {f"{c.asset_key.to_user_string()}.{c.check_name}": (c.passed, c.severity.value) for c in found}
-
-    @property
-    def failure(self) -> str:
-        return "\n".join(e.step_failure_data.error.to_string() for e in self.result.all_events if e.is_step_failure)
-
-    @property
-    def retries(self) -> int:
-        return sum(e.event_type_value == "STEP_UP_FOR_RETRY" for e in self.result.all_events)
-
-
-@dataclass
-class Place:
-    """A project of contracts, and a Dagster instance."""
-
-    root: Path
-    instance: dg.DagsterInstance
-    memory: Memory = field(default_factory=Memory)
-
-    def write(self, path: str, text: str) -> None:
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
-
-    @property
-    def project(self) -> StrataProject:
-        return StrataProject(self.root)
-
-    def orders(self, value: Any, **options: Any) -> dg.AssetsDefinition:
-        """The asset `orders`, which returns `value` (or what it gives, if it can be called), guarded."""
-
-        @dg.asset(**options)
-        def orders() -> Any:
-            return value() if callable(value) else value
-
-        return guard(orders, project=self.project)
-
-    def run(self, *assets: Any, environment: str = "prod", **options: Any) -> Run:
-        strata = StrataResource(project_dir=self.root, environment=environment)
-        resources = {"strata": strata, "io_manager": self.memory}
-        return Run(dg.materialize(assets, instance=self.instance, resources=resources, raise_on_error=False, **options))
-
-    def live(self, name: str = "orders") -> list[dict[str, Any]]:
-        project = open_project(project=self.root)
-        return published_rows(project, compile_(project), name, "prod").reader.read_all().to_pylist()
-
-    @property
-    def version(self) -> int:
-        return Store.open(self.root / ".strata/store").environment("prod").head().number
+from .guarded import CONTRACT, GOOD, OWN, Place, Run, rows
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    with dg.DagsterInstance.ephemeral() as instance:
-        made = Place(tmp_path / "shop", instance)
-        made.write("strata.toml", '[project]\nname = "shop"\n')
-        made.write("contracts/shop/orders/contract.yaml", CONTRACT)
-        yield made
+def place(guarded_shop: Place) -> Place:
+    return guarded_shop
 
 
 @dg.asset
@@ -750,85 +616,3 @@ def test_a_promotion_that_is_refused_fails_the_pin_and_leaves_what_is_live(place
     assert (run.success, run.made, place.version) == (False, {}, 0)
     assert "E035" in run.checks["write_pin"].description
     assert run.failure.splitlines()[0].endswith("not promoted: orders")
-
-
-PARTS = dg.StaticPartitionsDefinition(["a", "b"])
-
-
-def parted(place: Place, **frames: pl.DataFrame) -> dg.AssetsDefinition:
-    """`orders` in two partitions; a run of both makes all rows at once."""
-
-    @dg.asset(partitions_def=PARTS, backfill_policy=dg.BackfillPolicy.single_run())
-    def orders(context: dg.AssetExecutionContext) -> pl.DataFrame:
-        return pl.concat(frames[key] for key in context.partition_keys)
-
-    return guard(orders, project=place.project)
-
-
-def test_a_partition_is_judged_and_goes_live_alone(place) -> None:
-    one, two = rows(), rows(id=[3, 4])
-    first = place.run(parted(place, a=one), partition_key="a")
-    assert first.success, first.failure
-    second = place.run(parted(place, b=two), partition_key="b")
-    assert second.success, second.failure
-    made = second.made["orders"]
-    assert (made.partition, made.metadata["dagster/partition_row_count"].value) == ("b", 2)
-    assert made.metadata["dagster/row_count"].value == 4
-    assert made.metadata["place"].value == "the value that the asset returned (partition b)"
-    assert sorted(row["id"] for row in place.live()) == [1, 2, 3, 4]
-    assert made.tags["dagster/data_version"] != first.made["orders"].tags["dagster/data_version"]
-    bad = place.run(parted(place, b=rows(id=[5, 6], country=["FR", "ES"])), partition_key="b")
-    assert (bad.success, bad.made) == (False, {})
-    assert set(bad.checks) == OWN
-    twice = place.run(parted(place, b=rows(id=[2, 5])), partition_key="b")
-    assert not twice.success
-    assert "E083" in twice.checks["write_pin"].description
-    assert sorted(row["id"] for row in place.live()) == [1, 2, 3, 4]
-
-
-def test_several_partitions_at_once_are_refused_with_what_would_do(place) -> None:
-    tags = {"dagster/asset_partition_range_start": "a", "dagster/asset_partition_range_end": "b"}
-    run = place.run(parted(place, a=rows(), b=rows(id=[3, 4])), tags=tags)
-    assert (run.success, run.made) == (False, {})
-    assert "the run makes 2 partitions of `orders` at once" in run.checks["write_pin"].description
-    assert "BackfillPolicy.multi_run(1)" in run.failure
-
-
-@pytest.mark.parametrize("key", [None, "b"])
-def test_a_promotion_tells_of_each_partition_that_is_other_than_before(place, key) -> None:
-    one, two = rows(), rows(id=[3, 4])
-    assert place.run(parted(place, a=one), partition_key="a").success
-    for name, frame in (("a", one), ("b", two)):
-        assert place.run(parted(place, **{name: frame}), partition_key=name, environment="dev").success
-    run = place.run(parted(place), partition_key=key, tags=PROMOTED)
-    assert run.success, run.failure
-    made = run.made["orders"]
-    assert (made.partition, made.metadata["dagster/partition_row_count"].value) == ("b", 2)
-    assert made.metadata["dagster/row_count"].value == 4
-    assert {name: passed for name, (passed, _) in run.verdicts.items()}["orders.write_pin"]
-    assert sorted(row["id"] for row in place.live()) == [1, 2, 3, 4]
-    versions = place.instance.get_materialized_partitions(dg.AssetKey("orders"))
-    assert versions == {"a", "b"}
-    again = place.run(parted(place), partition_key=key, tags=PROMOTED)
-    assert (again.success, again.made) == (True, {})
-
-
-def test_partitions_lie_in_files_of_their_own_or_in_one_table_that_is_judged_whole(place) -> None:
-    def written(location: str) -> dg.AssetsDefinition:
-        @dg.asset(partitions_def=PARTS, metadata={"strata/location": location})
-        def orders(context: dg.AssetExecutionContext) -> None:
-            path = place.root / location.replace("{partition}", context.partition_key)
-            path.parent.mkdir(exist_ok=True)
-            rows(id=[1, 2] if context.partition_key == "a" else [3, 4]).write_parquet(path)
-
-        return guard(orders, project=place.project)
-
-    files = written("data/{partition}.parquet")
-    assert place.run(files, partition_key="a").success
-    assert place.run(files, partition_key="b").success
-    assert sorted(row["id"] for row in place.live()) == [1, 2, 3, 4]
-    alone = place.run(files, selection=dg.AssetSelection.all_asset_checks())
-    assert alone.checks["write_pin"].passed
-    whole = written("data/all.parquet")
-    assert place.run(whole, partition_key="b", environment="dev").success
-    assert [v.number for v in Store.open(place.root / ".strata/store").environment("dev").history()] == [1]

@@ -15,8 +15,8 @@ import strata_dagster
 from strata_core.store import Store
 from strata_dagster import StrataGuardComponent
 
+from .guarded import CONTRACT, GOOD
 from .test_component import whole
-from .test_guard import CONTRACT, GOOD
 
 
 class OrdersComponent(dg.Component, dg.Model, dg.Resolvable):

@@ -15,7 +15,7 @@ import dagster as dg
 import duckdb
 import pytest
 
-from .test_guard import CONTRACT
+from .guarded import CONTRACT
 from .test_web import asked, seen, webserver
 
 DEFINITIONS = """
@@ -62,8 +62,8 @@ def place(shop_on_disk):
     return shop
 
 
-def materialize(shop, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [str(Path(sys.executable).parent / "dagster"), "asset", "materialize", "--select", "*"]
+def materialize(shop, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).parent / "dagster"), "asset", "materialize", "--select", "*", *options]
     home = {"DAGSTER_HOME": str(shop.root.parent / "home"), "PYTHONWARNINGS": "ignore"}
     return subprocess.run(
         [*command, "-m", "shop_definitions"],
@@ -73,6 +73,50 @@ def materialize(shop, **environment: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+
+
+BY_COUNTRY = """
+import os
+
+import dagster as dg
+import polars as pl
+
+from strata_dagster import StrataProject, StrataResource, guard
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+project = StrataProject(HERE)
+countries = dg.StaticPartitionsDefinition(["DE", "ES", "MX"])
+
+
+@dg.asset(partitions_def=countries, backfill_policy=dg.BackfillPolicy.single_run())
+def orders(context) -> None:
+    rows = pl.read_csv(HERE + "/data/rows.csv")
+    rows.filter(pl.col("country").is_in(context.partition_keys)).write_parquet(HERE + "/data/orders.parquet")
+
+
+defs = dg.Definitions(
+    assets=[guard(orders, project=project)], resources={"strata": StrataResource(project_dir=project)}
+)
+"""
+
+
+@pytest.mark.slow
+def test_a_range_of_the_command_line_publishes_its_sound_partitions(place, instance_on_disk) -> None:
+    contract = CONTRACT.replace("name: country,", "name: country, partition_by: true,")
+    contract = contract.replace(
+        "    kind: dagster_asset\n", "    kind: dagster_asset\n    location: data/orders.parquet\n"
+    )
+    place.write("contracts/shop/orders/contract.yaml", contract)
+    place.write("shop_definitions.py", BY_COUNTRY)
+    place.write("data/rows.csv", GOOD + "3,DE,secret-3@x\n4,ES,secret-4@x\n")
+    ran = materialize(place, "--partition-range", "DE...MX")
+    assert ran.returncode == 1
+    assert "contract violated: orders (partitions DE)" in ran.stderr
+    assert [row["id"] for row in place.live("orders")] == [1, 4, 2]
+    assert instance_on_disk.get_materialized_partitions(dg.AssetKey("orders")) == {"ES", "MX"}
+    place.write("data/rows.csv", GOOD)
+    assert materialize(place, "--partition-range", "ES...MX").returncode == 0
+    assert [row["id"] for row in place.live("orders")] == [1, 2]
 
 
 @pytest.mark.slow

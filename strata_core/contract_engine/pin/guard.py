@@ -9,7 +9,7 @@ of its contract and puts what is sound into the store, seen by nobody; `promote`
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -96,6 +96,9 @@ class Verdict:
     readers rest on; `breaks` is what they did not approve, and `lints` what keeps nothing from being live; `live` is
     what was live before. `place` says where the rows
     were, `left_out` which columns have no type to be kept in, `seconds` is wall time.
+
+    Of rows that are several partitions of a table, `partitions` has the verdict on each, and `kept` is the table with
+    those of them that may be live.
     """
 
     promise: Promise
@@ -109,21 +112,38 @@ class Verdict:
     kept: Kept | None = None
     approved: tuple[Approved, ...] = ()
     left_out: tuple[str, ...] = ()
+    partitions: Mapping[str, Verdict] = MappingProxyType({})
     seconds: float = 0.0
 
     @property
     def sound(self) -> bool:
-        """Whether the candidate may be live."""
+        """Whether the candidate may be live; of several partitions, whether one of them may."""
         return self.kept is not None
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """The partitions that are not sound, where there are several."""
+        return tuple(key for key, one in self.partitions.items() if not one.sound)
+
+    @property
+    def going_live(self) -> tuple[str, ...]:
+        """The partitions that `kept` has of the candidate."""
+        return () if self.kept is None else tuple(part.key for part in self.kept.parts)
 
     @property
     def violations(self) -> tuple[Diagnostic, ...]:
         """What keeps the candidate from being live: broken promises (E08x), blocking tests (E144), faults, what it
-        breaks of its readers (E030 to E032)."""
+        breaks of its readers (E030 to E032). Of several partitions, what keeps each of them."""
+        if self.partitions:
+            return tuple(_of_partition(d, key) for key, one in self.partitions.items() for d in one.violations)
         broken = self.report.diagnostics() if self.report is not None else ()
         # That a query fails on rows of other types, the pin has said better.
         tests = (t for t in self.tests if t.outcome == "failed" or not broken)
         return (*broken, *blocking_failures(self.promise, tests), *self.faults, *self.breaks)
+
+
+def _of_partition(diagnostic: Diagnostic, key: str) -> Diagnostic:
+    return replace(diagnostic, message=f"partition {key}: {diagnostic.message}")
 
 
 def open_guard(root: Path, environment: str, now: datetime | None = None) -> Guard:
@@ -211,40 +231,51 @@ def judge(
 ) -> Verdict:
     """The verdict on the rows of `table`; nothing is raised for what is wrong with them.
 
-    With `partition` they are those of one partition, which goes live beside the others of the table; keys and blocking
-    tests, in which the others have a part, are asked of the whole. `seen` has the results of dbt's tests by name where
-    dbt makes the rows now, for those in its files are of others. Without `keeping` nothing is put into the store.
+    With `partition` they are those of one partition (of several: `judge_partitions`), which goes live beside the others
+    of the table; keys and blocking tests, in which the others have a part, are asked of the whole. `seen` has the
+    results of dbt's tests by name where dbt makes the rows now, for those in its files are of others. Without `keeping`
+    nothing is put into the store.
     """
-    started = time.perf_counter()
+    if partition is not None:
+        verdict = judge_part(guard, promise, table, place, partition, keeping=keeping)
+        return beside(guard, verdict, verdict.kept.parts, seen) if verdict.kept is not None else verdict
     verdict = Verdict(promise, place, guard.base.models.get(promise.name))
+    return _timed(guard, verdict, lambda: _judged(guard, verdict, table, seen, keeping))
+
+
+def judge_part(
+    guard: Guard, promise: Promise, table: TableInput, place: str, partition: str, *, keeping: bool = True
+) -> Verdict:
+    """The verdict on the rows of a partition by themselves; `kept` has them alone, which is not what goes live."""
+    verdict = Verdict(promise, place, guard.base.models.get(promise.name))
+    return _timed(guard, verdict, lambda: _judged_part(guard, verdict, table, partition, keeping))
+
+
+def beside(guard: Guard, verdict: Verdict, parts: Sequence[Part], seen: Mapping[str, SeenTest] | None) -> Verdict:
+    """The verdict on `parts` that are sound by themselves: whether the table that they go into keeps the contract."""
+    return _timed(guard, verdict, lambda: _beside(guard, verdict, tuple(parts), seen))
+
+
+def _timed(guard: Guard, verdict: Verdict, judged: Callable[[], Verdict]) -> Verdict:
+    """What comes of judging, with the time that it took; a fault is part of the verdict."""
+    started = time.perf_counter()
     try:
-        verdict = _judged(guard, verdict, table, seen, keeping, partition)
+        found = judged()
     except StrataError as error:
-        verdict = replace(verdict, faults=tuple(_told(d, guard, promise) for d in error.diagnostics), kept=None)
-    return replace(verdict, seconds=time.perf_counter() - started)
+        faults = tuple(_told(d, guard, verdict.promise) for d in error.diagnostics)
+        found = replace(verdict, faults=faults, kept=None)
+    return replace(found, seconds=verdict.seconds + time.perf_counter() - started)
 
 
 def _judged(
-    guard: Guard,
-    verdict: Verdict,
-    table: TableInput,
-    seen: Mapping[str, SeenTest] | None,
-    keeping: bool,
-    partition: str | None,
+    guard: Guard, verdict: Verdict, table: TableInput, seen: Mapping[str, SeenTest] | None, keeping: bool
 ) -> Verdict:
     promise = verdict.promise
     require_free(promise.name, outline(guard.project).models, guard.store, guard.base)
     before = stamps_of(table)
-    rows = fitted(guard.engine, table, promise.table if partition is None else of_partition(promise.table))
+    rows = fitted(guard.engine, table, promise.table)
     report = pin_rows(guard.engine, rows, guard.now)
     verdict = replace(verdict, report=report, left_out=rows.left_out)
-    if partition is not None:
-        if not report.passed or not keeping:
-            return verdict
-        kept = keep(guard.store, guard.engine, promise.name, rows, report, _note(promise, verdict.place))
-        require_unchanged(table, before)
-        types = {column.name: column.inferred.type for column in rows.columns}
-        return _beside(guard, verdict, seen, kept, Part(partition, kept.artifact, filled(promise.table, types)))
     if rows.columns:
         tests = results_of(guard, promise, seen, rows.table)
         verdict = replace(verdict, tests=tests)
@@ -255,19 +286,34 @@ def _judged(
     return verdict
 
 
-def _beside(guard: Guard, verdict: Verdict, seen: Mapping[str, SeenTest] | None, kept: Kept, part: Part) -> Verdict:
-    """The verdict on a sound partition: whether the table that it goes into keeps the contract."""
-    promise, store = verdict.promise, guard.store
-    whole = composed(store, promise.name, part, guard.base)
-    report = pin_whole(guard.engine, store, whole, part, guard.base, guard.now)
-    if report is not None and verdict.report is not None:
-        verdict = replace(verdict, report=merged(verdict.report, report))
+def _judged_part(guard: Guard, verdict: Verdict, table: TableInput, partition: str, keeping: bool) -> Verdict:
+    promise = verdict.promise
+    require_free(promise.name, outline(guard.project).models, guard.store, guard.base)
+    before = stamps_of(table)
+    rows = fitted(guard.engine, table, of_partition(promise.table))
+    report = pin_rows(guard.engine, rows, guard.now)
+    verdict = replace(verdict, report=report, left_out=rows.left_out)
+    if not report.passed or not keeping:
+        return verdict
+    kept = keep(guard.store, guard.engine, promise.name, rows, report, _note(promise, verdict.place))
+    require_unchanged(table, before)
+    types = {column.name: column.inferred.type for column in rows.columns}
+    part = Part(partition, kept.artifact, filled(promise.table, types))
+    return replace(verdict, kept=replace(kept, parts=(part,)))
+
+
+def _beside(guard: Guard, verdict: Verdict, parts: tuple[Part, ...], seen: Mapping[str, SeenTest] | None) -> Verdict:
+    promise, store, kept = verdict.promise, guard.store, verdict.kept
+    whole = composed(store, promise.name, parts, guard.base)
+    report = pin_whole(guard.engine, store, whole, parts, guard.base, guard.now)
+    if report is not None:
+        verdict = replace(verdict, report=report if verdict.report is None else merged(verdict.report, report))
     tests = results_of(guard, promise, seen, rows_of_whole(whole))
-    verdict = replace(verdict, tests=tests)
+    verdict = replace(verdict, tests=tests, kept=None)
     if (report is not None and not report.passed) or blocking_failures(promise, tests):
         return verdict
-    table = replace(kept, artifact=whole, offered=offered(promise.name, whole, part.contract), part=part)
-    return _offered(guard, verdict, table)
+    reused = kept is not None and kept.reused
+    return _offered(guard, verdict, Kept(whole, offered(promise.name, whole, parts[0].contract), reused, parts))
 
 
 def _note(promise: Promise, place: str) -> Note:

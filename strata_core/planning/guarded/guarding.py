@@ -188,17 +188,17 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Kept:
     """Rows that are in the store, and what their readers may rest on; `reused` says that the same ones were there
-    before. `artifact` is the whole table; `part` the rows that were judged, where these are one partition of it."""
+    before. `artifact` is the whole table; `parts` the rows that were judged, where these are partitions of it."""
 
     artifact: Artifact
     offered: TableContract
     reused: bool
-    part: Part | None = None
+    parts: tuple[Part, ...] = ()
 
     @property
     def judged(self) -> Artifact:
-        """The rows that were judged."""
-        return self.artifact if self.part is None else self.part.artifact
+        """The rows that were judged: those of the one partition, else the whole table."""
+        return self.parts[0].artifact if len(self.parts) == 1 else self.artifact
 
 
 def keep(store: Store, engine: Engine, name: str, rows: Fitted, report: PinReport, note: Note) -> Kept:

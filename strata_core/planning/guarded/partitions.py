@@ -8,7 +8,7 @@ before it goes live (Seed 0 §5 C).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ...contract.encoding import contract_to_json
@@ -41,13 +41,15 @@ def of_partition(contract: TableContract) -> TableContract:
     return replace(contract, fields=tuple(replace(f, freshness=None) for f in contract.fields), freshness=None)
 
 
-def composed(store: Store, name: str, one: Part, version: EnvironmentVersion) -> Artifact:
-    """The table `name` of `version` with `one` in the place of the rows that it has of that partition.
+def composed(store: Store, name: str, parts: Sequence[Part], version: EnvironmentVersion) -> Artifact:
+    """The table `name` of `version` with `parts`, at least one, in the place of the rows that it has of their
+    partitions.
 
     Raises `StrataError` E037 where what is live is not made in partitions, or is of other columns, E094 where a part is
     gone.
     """
-    pieces = {**partitions_of(store, name, version), one.key: one.artifact}
+    one = parts[0]
+    pieces = partitions_of(store, name, version) | {part.key: part.artifact for part in parts}
     for key, piece in pieces.items():
         if piece.manifest.schema != one.artifact.manifest.schema:
             message = f"the partition {key} of `{name}` has other columns than {one.key}"
@@ -80,6 +82,12 @@ def partitions_of(store: Store, name: str, version: EnvironmentVersion) -> dict[
     return found
 
 
+def live_whole(store: Store, name: str, version: EnvironmentVersion) -> bool:
+    """Whether the table `name` of `version` was published in one, and not in partitions. Raises `StrataError` E094."""
+    pointer = version.models.get(name)
+    return pointer is not None and partitions_in(store, store.artifact(name, pointer)) is None
+
+
 def partitions_in(store: Store, table: Artifact) -> dict[str, Artifact] | None:
     """The partitions that `table` is composed of, by key; None where it is in one. Raises `StrataError` E094 where rows
     are gone."""
@@ -96,12 +104,14 @@ def partitions_in(store: Store, table: Artifact) -> dict[str, Artifact] | None:
 
 
 def pin_whole(
-    engine: Engine, store: Store, whole: Artifact, one: Part, version: EnvironmentVersion, now: datetime
+    engine: Engine, store: Store, whole: Artifact, parts: Sequence[Part], version: EnvironmentVersion, now: datetime
 ) -> PinReport | None:
-    """The report on the whole table that `one` goes into. None where nothing is promised that only the whole can tell,
+    """The report on the whole table that `parts` go into. None where nothing is promised that only the whole can tell,
     and the other partitions of `version` were held to the same contract."""
-    contract, held = one.contract, one.artifact.manifest.provenance.get("fingerprint")
-    others = partitions_of(store, whole.manifest.table, version).values()
+    contract, held = parts[0].contract, parts[0].artifact.manifest.provenance.get("fingerprint")
+    keys = {part.key for part in parts}
+    live = partitions_of(store, whole.manifest.table, version)
+    others = (artifact for key, artifact in live.items() if key not in keys)
     alike = all(other.manifest.provenance.get("fingerprint") == held for other in others)
     if alike and not ages(contract) and not any(f.unique or f.primary_key for f in contract.fields):
         return None
@@ -130,13 +140,13 @@ def rebased(
     """
     found: dict[str, Kept] = {}
     for name, one in kept.items():
-        if one.part is None or _address(store, name, one.part.key, base) != _address(store, name, one.part.key, head):
+        if not one.parts or _addresses(store, name, one.parts, base) != _addresses(store, name, one.parts, head):
             continue
-        whole = composed(store, name, one.part, head)
-        report = pin_whole(engine, store, whole, one.part, head, now)
+        whole = composed(store, name, one.parts, head)
+        report = pin_whole(engine, store, whole, one.parts, head, now)
         if report is not None and not report.passed:
             raise StrataError(*report.diagnostics())
-        found[name] = replace(one, artifact=whole, offered=offered(name, whole, one.part.contract))
+        found[name] = replace(one, artifact=whole, offered=offered(name, whole, one.parts[0].contract))
     if not found:
         return None
     others = {name: pointer for name, pointer in base.models.items() if name not in found}
@@ -144,6 +154,6 @@ def rebased(
     return {**kept, **found}, replace(head, models={**others, **seen})
 
 
-def _address(store: Store, name: str, key: str, version: EnvironmentVersion) -> str | None:
-    found = partitions_of(store, name, version).get(key)
-    return None if found is None else found.address
+def _addresses(store: Store, name: str, parts: Sequence[Part], version: EnvironmentVersion) -> list[str | None]:
+    live = partitions_of(store, name, version)
+    return [live[part.key].address if part.key in live else None for part in parts]
