@@ -62,6 +62,10 @@ def cast_value(operand: SqlExpr, source: ValueType, target: ValueType, *, safe: 
         case Float64(), String():
             # No function tells -0.0 from 0.0, so its text is that of 0.0.
             return sql.cast(exp.Add(this=sql.paren(operand), expression=sql.float_literal(0.0)), sql.VARCHAR)
+        case Decimal(whole_digits=0), String():
+            # DuckDB writes `.5`, which is not even JSON; every other decimal has a digit before its point.
+            text = sql.cast(operand, sql.VARCHAR)
+            return sql.fn("regexp_replace", text, sql.string(r"^(-?)\."), sql.string(r"\10."))
         case Float64(), (Decimal() | Money()):
             return _plain(sql.cast(operand, sql.VARCHAR), target, safe)
         case Array(), Array() if sql.sql_type(source) != sql.sql_type(target) or source.element != target.element:

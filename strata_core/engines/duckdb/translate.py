@@ -14,7 +14,7 @@ from typing import assert_never
 
 from sqlglot import exp
 
-from ...relation.build import aggregate_rows
+from ...relation.build import aggregate_rows, extend
 from ...relation.expressions import ColumnRef, Expr, SortKey, WindowCall, aggregate, conjuncts
 from ...relation.nodes import (
     Aggregate,
@@ -34,6 +34,7 @@ from ...relation.nodes import (
     SetOperation,
     Sort,
     Window,
+    WindowItem,
     inputs,
     walk_relation,
 )
@@ -213,12 +214,14 @@ def _expanded(node: Expand, step: Step, query: Query) -> Step:
 
 
 def _windowed(node: Window, step: Step, query: Query) -> Step:
+    names = node.input.schema.names
+    node, step = _with_plain_keys(node, step, query)
     found: dict[str, SqlExpr] = {}
     for position, item in enumerate(node.items):
         if is_whole_float_form(item.call):
             step = step if found else query.close(step)
             step, found[item.name] = _whole_partition(position, item.call, step, node, query)
-    columns: list[SqlExpr] = [query.column(n) for n in node.input.schema.names]
+    columns: list[SqlExpr] = [query.column(n) for n in names]
     for item in node.items:
         call = item.call
         partition = [grouping_key(e, query) for e in call.partition]
@@ -226,6 +229,29 @@ def _windowed(node: Window, step: Step, query: Query) -> Step:
         columns.append(found.get(item.name) or window(call, args, partition, _order(call.order, query)))
     failing = step.failing | frozenset(i.name for i in node.items)
     return replace(step, names=node.schema.names, items=tuple(columns), failing=failing)
+
+
+def _with_plain_keys(node: Window, step: Step, query: Query) -> tuple[Window, Step]:
+    """`node` with columns for keys that can abort: an `error` makes them volatile, and DuckDB takes no such key."""
+    hidden: list[Item] = []
+
+    def plain(key: Expr) -> Expr:
+        if not can_fail(key):
+            return key
+        hidden.append(Item(f"{sql.RESERVED}window_key_{len(hidden) + 1}", key))
+        return ColumnRef(hidden[-1].name, key.inferred)
+
+    def with_plain_keys(item: WindowItem) -> WindowItem:
+        partition = tuple(map(plain, item.call.partition))
+        order = tuple(replace(k, expr=plain(k.expr)) for k in item.call.order)
+        return replace(item, call=replace(item.call, partition=partition, order=order))
+
+    items = tuple(map(with_plain_keys, node.items))
+    if not hidden:
+        return node, step
+    query.spelled.update({i.name: i.name for i in hidden})
+    below = extend(node.input, hidden)
+    return replace(node, input=below, items=items), query.close(_projected(below.written_out, step, query))
 
 
 def _whole_partition(position: int, call: WindowCall, step: Step, node: Window, query: Query) -> tuple[Step, SqlExpr]:

@@ -1,0 +1,65 @@
+"""Statements from their text, on every engine, with literal rows: what random expressions over all types have found."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from strata_core.analysis import compile_project
+from strata_core.engines.protocol import Engine
+from strata_core.language.parser import parse_module
+from strata_core.planning.artifact_relation import artifact_relation
+from strata_core.relation.schema import Column
+from strata_core.types import Inferred, parse_type
+
+from .conformance import outcome_of, table_of
+from .engines import ENGINES
+
+ROWS: list[tuple[str, str, list[object], list[tuple[object, ...]] | str]] = [
+    # A decimal without whole digits has a 0 before its point, in text and in JSON.
+    (
+        "decimal(3,3)",
+        'select { id, y = cast(x, "string"), z = json_build("a", x) }',
+        [Decimal("0.000"), Decimal("-0.125"), None],
+        [(1, "0.000", '{"a":0.000}'), (2, "-0.125", '{"a":-0.125}'), (3, None, '{"a":null}')],
+    ),
+    # Keys of windows may be what can abort.
+    (
+        "string",
+        'select { id, y = rank() over (partition_by: [cast(x, "int64") % 2], sort: [cast(x, "int64")]) }',
+        ["3", "1", "4", "3", None],
+        [(1, 2), (2, 1), (3, 1), (4, 2), (5, 1)],
+    ),
+    (
+        "string",
+        'select { id, y = sum(0.5) over (partition_by: [cast(x, "int64")]), '
+        'z = lag(cast(x, "int64")) over (partition_by: [cast(x, "int64") > 1], sort: [-cast(x, "int64")]) }',
+        ["3", "1", "3", "5"],
+        [(1, 1.0, 5), (2, 0.5, None), (3, 1.0, 3), (4, 0.5, None)],
+    ),
+    (
+        "string",
+        'select { id, y = rank() over (sort: [cast(x, "int64")]) }',
+        ["3", "x"],
+        "E090",
+    ),
+]
+
+
+@pytest.mark.parametrize("engine", ENGINES, ids=lambda e: e.name)
+@pytest.mark.parametrize(("type_", "body", "values", "rows"), ROWS)
+def test_rows(
+    engine: Engine, type_: str, body: str, values: list[object], rows: list[tuple[object, ...]] | str
+) -> None:
+    source = f"source t() {{ columns: {{ id: int64 nonnull primary_key, x: {type_} }} }}"
+    parsed = parse_module(f"{source}\nmodel m {{ from t {body} }}", "f.strata")
+    compiled = compile_project([parsed.module])
+    assert [d for d in (*parsed.diagnostics, *compiled.diagnostics) if d.blocks] == []
+    columns = (
+        Column("id", Inferred(parse_type("int64"), nullable=False)),
+        Column("x", Inferred(parse_type(type_), True)),
+    )
+    table = table_of(columns, [[n, x] for n, x in enumerate(values, start=1)])
+    outcome = outcome_of(engine, artifact_relation(compiled.models["m"]), {"t": table})
+    assert (outcome.codes or list(outcome.rows)) == ((rows,) if isinstance(rows, str) else rows)
