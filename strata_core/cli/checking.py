@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import time
 from pathlib import Path
@@ -24,7 +23,6 @@ def check_at(path: Path | None) -> int:
 def check(project: Project, path: Path | None, format_: str = "text") -> int:
     """Tell the findings on `project`, of the file or folder `path` alone where there is one; gives the exit code."""
     started = time.perf_counter()
-    gc.disable()  # the process ends with this check: what is left goes with it
     with Progress(f"checking {plural(len(project.files), 'file')}", quiet=format_ != "text"):
         found = findings(project)
     diagnostics = found.diagnostics if path is None else within(found.diagnostics, path, project)
