@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, overload
 from ..diagnostics import Diagnostic, StrataError
 from . import disk
 from .document import JSON
-from .files import LOCAL, Files, sha256_of
+from .files import LOCAL, Files, mismatch
 from .manifest import ColumnStatistics, Manifest, Part
 
 if TYPE_CHECKING:  # pyarrow takes 0.2 s to import, and plan, history and rollback touch no rows
     import pyarrow as pa
 
-    from .writer import Written
+    from .written import Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +141,13 @@ class Artifact:
 
         Without `contents` only presence and size are looked at, which costs one call a part.
         """
-        findings = (_verify(self, self.path_of(part), part, contents) for part in self.manifest.parts)
-        return tuple(finding for finding in findings if finding is not None)
+        table = self.manifest.table
+        fix = f"apply {table} again with --force: the same rows are written anew in its place"
+        places = ((part, self.path_of(part)) for part in self.manifest.parts)
+        found = ((path, mismatch(self.files, path, part, contents)) for part, path in places)
+        return tuple(
+            Diagnostic("E094", f"part {path} of {table} {why}", fix=fix) for path, why in found if why is not None
+        )
 
     def drop_damaged_copies(self) -> tuple[Diagnostic, ...]:
         """E094 for each copy of a part in a bucket that a disk has changed since it came: it is removed."""
@@ -153,20 +158,3 @@ class Artifact:
         dropped = [part for part in self.manifest.parts if drop_damaged(copies().path(part))]
         told = (f"the copy of part {self.path_of(part)} was damaged, and is removed" for part in dropped)
         return tuple(Diagnostic("E094", message, fix=FETCH_ANEW) for message in told)
-
-
-def _verify(artifact: Artifact, path: PurePath, part: Part, contents: bool) -> Diagnostic | None:
-    size = artifact.files.size(path)
-    if size is None:
-        return _mismatch(artifact, path, "the file is missing")
-    if size != part.bytes:
-        return _mismatch(artifact, path, f"it has {size} bytes, the manifest says {part.bytes}")
-    if contents and (found := sha256_of(artifact.files, path)) != part.sha256:
-        return _mismatch(artifact, path, f"its SHA-256 is {found}, the manifest says {part.sha256}")
-    return None
-
-
-def _mismatch(artifact: Artifact, path: PurePath, why: str) -> Diagnostic:
-    table = artifact.manifest.table
-    fix = f"apply {table} again with --force: the same rows are written anew in its place"
-    return Diagnostic("E094", f"part {path} of {table} does not match its manifest: {why}", fix=fix)

@@ -76,13 +76,8 @@ class Environment:
         return self._version(number)
 
     def as_of(self, at: Instant) -> EnvironmentVersion:
-        """The newest version that was committed at or before `at`; `EMPTY` before the first. Versions are looked at by
-        bisection."""
-        low, high = 0, self.log.head()
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if self.log.read(middle).at <= at else (low, middle - 1)
-        return self._version(low)
+        """The newest version that was committed at or before `at`; `EMPTY` before the first."""
+        return self._version(self.log.newest_at(at, self.log.head()))
 
     def history(self) -> Iterator[EnvironmentVersion]:
         """All versions, newest first, read one by one."""
@@ -115,9 +110,7 @@ class Environment:
             lost = _lost(base, head, wanted) | _outdated(models, reads)
             if lost:
                 raise StrataError(self._lost_to(head, base, lost))
-            for model, pointer in changes.items():
-                if not pointer.same_rows(head.models.get(model)):
-                    self.settle(model, pointer)
+            self._settle(changes, head)
             payload = _payload(models, message, tags, None)
             try:
                 return _decode(self.log.append("publish", payload, expected=head.number))
@@ -129,11 +122,15 @@ class Environment:
         E094 when an artifact of it was collected since."""
         head = self.head()
         models = self.at(to).models
-        for model, pointer in models.items():
-            if not pointer.same_rows(head.models.get(model)):
-                self.settle(model, pointer)
+        self._settle(models, head)
         payload = _payload(models, message or f"rollback to version {to}", _NOTHING, to)
         return _decode(self.log.append("rollback", payload, expected=head.number))
+
+    def _settle(self, pointers: Mapping[str, Pointer], head: EnvironmentVersion) -> None:
+        """Of what an entry after `head` will name, what `head` does not."""
+        for model, pointer in pointers.items():
+            if not pointer.same_rows(head.models.get(model)):
+                self.settle(model, pointer)
 
     def _version(self, number: int) -> EnvironmentVersion:
         return _decode(self.log.read(number)) if number else EMPTY

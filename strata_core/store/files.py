@@ -254,3 +254,16 @@ def sha256_of(files: Files, path: PurePath) -> str:
     else:
         total.update(files.read(path) or b"")
     return total.hexdigest()
+
+
+def mismatch(files: Files, path: PurePath, part: Part, contents: bool) -> str | None:
+    """How the file at `path` differs from what its manifest says of `part`, None where it does not. Without `contents`
+    only presence and size are looked at, which costs one call. Errors: E092."""
+    size = files.size(path)
+    if size is None:
+        return "is missing"
+    if size != part.bytes:
+        return f"has {size} bytes, its manifest says {part.bytes}"
+    if contents and (found := sha256_of(files, path)) != part.sha256:
+        return f"has the SHA-256 {found}, its manifest says {part.sha256}"
+    return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -88,6 +89,12 @@ class CommitLog:
     def entries(self, after: int = 0) -> Iterator[Entry]:
         """Entries with numbers above `after` up to the head seen now, in commit order."""
         return (self.read(number) for number in range(after + 1, self.head() + 1))
+
+    def newest_at(self, bound: Instant, head: int, at: Callable[[int], Instant] | None = None) -> int:
+        """The number of the newest entry at or before `bound`, up to `head`; 0 before the first. Reads log₂ n entries,
+        or asks `at` for the instant of one, where somebody keeps what was read."""
+        told = at or (lambda number: self.read(number).at)
+        return bisect_right(range(1, head + 1), bound, key=told)
 
     def append(
         self, kind: str, payload: Mapping[str, JSON], expected: int | None = None, after: Instant | None = None

@@ -128,22 +128,8 @@ class Store:
         damaged. E094 when it has another digest: the computation is not deterministic, or the address leaves
         an input out. E092 when the disk refuses.
         """
-        from .arrow_schema import fields_of
-
-        written = candidate.written
-        described = Manifest(
-            id=secrets.token_hex(16),
-            kind=ARTIFACT,
-            table=candidate.table,
-            parts=written.parts,
-            schema=fields_of(written.schema),
-            rows=written.rows,
-            digest=written.digest,
-            columns=written.columns,
-            created_at=next_instant(0),
-            statistics=written.statistics,
-            provenance=provenance,
-        )
+        id, made = secrets.token_hex(16), next_instant(0)
+        described = candidate.written.described(id, ARTIFACT, candidate.table, made, provenance)
         return self._placed(candidate.directory, described, address)
 
     def compose(
@@ -188,10 +174,11 @@ class Store:
     def artifact(self, table: str, pointer: Pointer) -> Artifact:
         """What an environment's `pointer` points at; E094 when it is gone or has another digest."""
         found = self.find(table, pointer.address)
-        if found is not None and found.manifest.digest == pointer.digest:
-            return found
-        why = "is missing" if found is None else f"has the digest {found.manifest.digest}"
-        raise StrataError(_gone(table, pointer, why))
+        if found is None:
+            raise StrataError(_gone(table, pointer, "is missing"))
+        if found.manifest.digest != pointer.digest:
+            raise StrataError(_gone(table, pointer, f"has the digest {found.manifest.digest}"))
+        return found
 
     def published(self, model: str, environment: str, *, as_of: Literal | None = None) -> Published:
         """The artifact of `model` that is live in `environment`, or was as of an instant.

@@ -30,8 +30,9 @@ from .arrow_schema import stored_schema
 from .digest import BLOCK_ROWS
 from .document import JSON, spelled
 from .files import LOCAL, Files
-from .manifest import ColumnStatistics, Part
+from .manifest import Part
 from .statistics import of_columns
+from .written import Written
 
 PART_BLOCKS = 8
 """Blocks of a part at most: 1,048,576 rows."""
@@ -58,28 +59,6 @@ _SETTINGS = MappingProxyType(
 """The pinned Parquet settings."""
 _NULL_FIX = "stage it with a nullable schema, or remove the nulls in the model"
 _THREADS = min(4, max(2, os.cpu_count() or 2))
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What `write_parts` wrote: the schema kept, parts in row order, and what is known of their rows: their digest,
-    that of each column, and statistics."""
-
-    schema: pa.Schema
-    parts: tuple[Part, ...]
-    digest: str
-    columns: Mapping[str, str]
-    statistics: Mapping[str, ColumnStatistics]
-
-    @property
-    def rows(self) -> int:
-        """Rows of all parts."""
-        return sum(part.rows for part in self.parts)
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of all parts on disk."""
-        return sum(part.bytes for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)

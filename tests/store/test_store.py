@@ -134,9 +134,9 @@ def test_other_rows_at_the_same_address_are_an_error_and_change_nothing(store: S
 @pytest.mark.parametrize(
     ("damage", "why", "without_contents"),
     [
-        (lambda p: p.unlink(), "the file is missing", True),
-        (lambda p: p.write_bytes(p.read_bytes()[:-1]), "bytes, the manifest says", True),
-        (lambda p: p.write_bytes(p.read_bytes()[:9] + b"?" + p.read_bytes()[10:]), "its SHA-256 is", False),
+        (lambda p: p.unlink(), "is missing", True),
+        (lambda p: p.write_bytes(p.read_bytes()[:-1]), "bytes, its manifest says", True),
+        (lambda p: p.write_bytes(p.read_bytes()[:9] + b"?" + p.read_bytes()[10:]), "has the SHA-256", False),
     ],
 )
 def test_a_damaged_part_is_found_named_and_repaired_by_recomputation(

@@ -19,7 +19,6 @@ from ...durations import duration
 from .. import manifest
 from ..document import to_text
 from ..instant import Instant, spell
-from ..log import LogConflictError
 from .entries import Collected, RunCommit, SnapshotCommit, TableEntry
 from .errors import StoreError
 from .frontier import COLLECTED
@@ -73,15 +72,12 @@ def _grace(history: History, grace: str) -> int:
 
 def _publish(history: History) -> TableEntry:
     """The head after the floor that is due has been published; no entry is made where nothing changes."""
-    while True:
-        head = history.head()
-        due = _due(history, head)
-        if due is None or due == history.collected(head):
-            return head
-        try:
-            return history.commit(due, head)
-        except LogConflictError:
-            continue
+
+    def due(head: TableEntry) -> Collected | None:
+        found = _due(history, head)
+        return None if found == history.collected(head) else found
+
+    return history.commit_newest(due)
 
 
 def _due(history: History, head: TableEntry) -> Collected | None:
@@ -107,19 +103,9 @@ def _new(history: History, head: TableEntry, now: Collected, before: Collected |
     if now == before:
         return 0
     return sum(
-        isinstance(e.commit, kind) and _is_gone(now, e) and not (before is not None and _is_gone(before, e))
+        isinstance(e.commit, kind) and now.lets_go(e) and not (before is not None and before.lets_go(e))
         for e in history.entries(0, head.number)
     )
-
-
-def _is_gone(collected: Collected, entry: TableEntry) -> bool:
-    match entry.commit:
-        case SnapshotCommit():
-            return collected.is_gone_snapshot(entry.number)
-        case RunCommit():
-            return collected.is_gone_run(entry.number)
-        case _:
-            return False
 
 
 def _elapsed(history: History, head: TableEntry, until: Instant) -> Collected | None:
@@ -129,7 +115,7 @@ def _elapsed(history: History, head: TableEntry, until: Instant) -> Collected | 
 
 def _gone(history: History, head: TableEntry, collected: Collected) -> Iterator[PurePath]:
     for entry in history.entries(0, min(head.number, collected.keep)):
-        if isinstance(entry.commit, RunCommit | SnapshotCommit) and _is_gone(collected, entry):
+        if isinstance(entry.commit, RunCommit | SnapshotCommit) and collected.lets_go(entry):
             yield history.folder(entry.commit)
 
 
@@ -137,7 +123,7 @@ def _mark(history: History, head: TableEntry, collected: Collected) -> None:
     """Puts `_collected.json` beside each snapshot that is gone."""
     content = to_text({"floor": spell(collected.floor), "keep": collected.keep}).encode()
     for entry in history.entries(0, min(head.number, collected.keep)):
-        if isinstance(entry.commit, SnapshotCommit) and _is_gone(collected, entry):
+        if isinstance(entry.commit, SnapshotCommit) and collected.lets_go(entry):
             folder = history.folder(entry.commit)
             if not history.files.exists(folder / COLLECTED):
                 history.files.create(folder / COLLECTED, content)
@@ -154,18 +140,17 @@ def _delete_parts(history: History, folder: PurePath) -> int:
 
 def _sweep(history: History, head: TableEntry, now: Instant) -> int:
     """Removes folders of attempts that no entry names and that are older than a day; counts them."""
-    data = history.root / "data"
     named = {
         history.folder(e.commit)
         for e in history.entries(0, head.number)
         if isinstance(e.commit, RunCommit | SnapshotCommit)
     }
     attempts = (
-        data / "runs" / run_id / attempt
-        for run_id in history.files.names(data / "runs")
-        for attempt in history.files.names(data / "runs" / run_id)
+        history.run_folder(run_id) / attempt
+        for run_id in history.files.names(history.runs)
+        for attempt in history.files.names(history.run_folder(run_id))
     )
-    snapshots = (data / "snapshots" / name for name in history.files.names(data / "snapshots"))
+    snapshots = map(history.snapshot_folder, history.files.names(history.snapshots))
     swept = 0
     for folder in (*attempts, *snapshots):
         started = folder.name.removeprefix("snapshot-").split("-")[0]

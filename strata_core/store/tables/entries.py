@@ -89,6 +89,16 @@ class Collected:
         """Whether the run of that entry was let go."""
         return number <= self.through and number not in self.held_runs
 
+    def lets_go(self, entry: TableEntry) -> bool:
+        """Whether `entry` committed rows that were let go."""
+        match entry.commit:
+            case SnapshotCommit():
+                return self.is_gone_snapshot(entry.number)
+            case RunCommit():
+                return self.is_gone_run(entry.number)
+            case _:
+                return False
+
 
 @dataclass(frozen=True, slots=True)
 class Hold:

@@ -12,22 +12,19 @@ Memory: a few blocks. The snapshot's rows are in order and stream, those of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...diagnostics import StrataError
 from ...durations import duration
-from .. import manifest
-from ..arrow_schema import fields_of
+from ..document import JSON
 from ..files import UnclearError
 from ..instant import Instant
 from ..log import LogConflictError
-from ..manifest import Manifest
-from ..writer import Layout, Written, write_parts
+from ..writer import Layout
 from . import times
 from .declaration import INGESTED_AT, TableDeclaration
 from .entries import SnapshotCommit, TableEntry
@@ -35,6 +32,7 @@ from .frontier import Frontier, at_entry
 from .history import History
 from .merging import Order, merged, sorted_streams
 from .pieces import BOOKKEEPING_SCHEMA, Piece, ahead, pieces_of
+from .staging import Candidate, discard, stage
 
 SNAPSHOT = "snapshot"
 """The manifest kind of a snapshot."""
@@ -66,21 +64,20 @@ def fold(history: History) -> Snapshot | None:
     schema = history.schema(head)
     kept = pa.schema([*schema, *BOOKKEEPING_SCHEMA])
     try:
-        history.files.prepare(folder)
         rows = _rows(history, declared, frontier, kept, head)
-        written = write_parts(folder, kept, rows, layout(declared, schema), history.files, digested=False)
-        history.files.put(folder / manifest.NAME, manifest.encode(_manifest(history, snapshot_id, written, head)))
-        history.files.settle(folder)
+        note: Mapping[str, JSON] = MappingProxyType({"through": head.number})
+        candidate = Candidate(folder, snapshot_id, SNAPSHOT, note)
+        written = stage(history, candidate, kept, rows, layout(declared, schema), digested=False)
         history.files.settle(folder.parent)
         commit = SnapshotCommit(snapshot_id, previous, head.number, written.rows)
         made = _commit(history, commit, head)
     except UnclearError:
         raise  # the entry may stand yet: its parts stay, and `collect` sweeps what nobody names
     except BaseException:
-        _discard(history, snapshot_id, head)
+        discard(history, folder, head)
         raise
     if made is None:
-        _discard(history, snapshot_id, head)
+        discard(history, folder, head)
         return None
     return Snapshot(snapshot_id, made.number, made.at, head.number, written.rows)
 
@@ -169,32 +166,3 @@ def layout(declared: TableDeclaration, schema: pa.Schema) -> Layout:
 def _filters_on(type_: pa.DataType) -> bool:
     """Whether a key column of this type gets a Bloom filter: text and signed integers."""
     return bool(pa.types.is_string(type_) or pa.types.is_signed_integer(type_))
-
-
-def _manifest(history: History, snapshot_id: str, written: Written, head: TableEntry) -> Manifest:
-    return Manifest(
-        id=snapshot_id,
-        kind=SNAPSHOT,
-        table=history.name,
-        parts=written.parts,
-        schema=fields_of(written.schema),
-        rows=written.rows,
-        digest=written.digest,
-        columns=written.columns,
-        created_at=history.clock(),
-        statistics=written.statistics,
-        provenance=MappingProxyType({"through": head.number}),
-    )
-
-
-def _discard(history: History, snapshot_id: str, since: TableEntry) -> None:
-    """Removes a snapshot that no entry names. What the disk refuses is left: nobody reads it."""
-    folder = history.snapshot_folder(snapshot_id)
-    try:
-        for entry in history.entries(since.number, history.log.head()):
-            if isinstance(entry.commit, SnapshotCommit) and entry.commit.snapshot_id == snapshot_id:
-                return
-        for name in history.files.names(folder):
-            history.files.remove(folder / name)
-    except StrataError:
-        return

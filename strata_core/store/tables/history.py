@@ -16,7 +16,7 @@ from .. import manifest
 from ..document import from_text, to_text
 from ..files import LOCAL, Files, side_by_side
 from ..instant import Instant, now
-from ..log import CommitLog
+from ..log import CommitLog, LogConflictError
 from ..manifest import Manifest
 from .entries import (
     NOTHING,
@@ -99,14 +99,7 @@ class History:
 
     def at(self, bound: Instant, head: TableEntry) -> TableEntry:
         """The newest entry at or before `bound`, up to `head`; `NOTHING` when there is none. Reads log₂ n entries."""
-        low, high = 0, head.number
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self.entry(middle).at <= bound:
-                low = middle
-            else:
-                high = middle - 1
-        return self.entry(low)
+        return self.entry(self.log.newest_at(bound, head.number, lambda number: self.entry(number).at))
 
     def commit(self, commit: Commit, head: TableEntry) -> TableEntry:
         """Commits on `head`; `LogConflictError` when another commit came first."""
@@ -116,6 +109,18 @@ class History:
         written = self.log.append(kind, payload, expected=head.number, after=head.at)
         self._entries.newest = max(number, self._entries.newest)
         return self._entries.keep(number, TableEntry(number, written.at, newest, commit))
+
+    def commit_newest(self, made: Callable[[TableEntry], Commit | None]) -> TableEntry:
+        """The entry of what is `made` of the head, which is asked anew where another commit came first; the head itself
+        where that is nothing."""
+        while True:
+            head = self.head()
+            if (commit := made(head)) is None:
+                return head
+            try:
+                return self.commit(commit, head)
+            except LogConflictError:
+                continue
 
     def declared(self, at: TableEntry) -> TableDeclaration:
         """The declaration as of an entry; StoreTableUndeclared before the first."""
@@ -168,9 +173,23 @@ class History:
             case SnapshotCommit():
                 return self.snapshot_folder(commit.snapshot_id)
 
+    @property
+    def runs(self) -> PurePath:
+        """Where runs lie: a folder for each id, with one for each attempt to land it."""
+        return self.root / "data" / "runs"
+
+    def run_folder(self, run_id: str) -> PurePath:
+        """Where the attempts of a run id lie."""
+        return self.runs / run_id
+
+    @property
+    def snapshots(self) -> PurePath:
+        """Where snapshots lie."""
+        return self.root / "data" / "snapshots"
+
     def snapshot_folder(self, snapshot_id: str) -> PurePath:
         """Where the parts of a snapshot lie."""
-        return self.root / "data" / "snapshots" / snapshot_id
+        return self.snapshots / snapshot_id
 
     def manifest(self, folder: PurePath) -> Manifest | None:
         """What lies in a folder, None when its manifest is gone."""

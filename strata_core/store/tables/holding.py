@@ -11,11 +11,10 @@ from types import MappingProxyType
 
 from ...instants import Literal
 from ..instant import Instant
-from ..log import LogConflictError
 from .bounds import instant_of
-from .entries import Commit, Hold, Holds, Pins, TableEntry
+from .entries import Hold, Holds, Pins, TableEntry
 from .errors import StoreError
-from .frontier import as_of
+from .frontier import Frontier, as_of
 from .history import History
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:=/-]{0,127}")
@@ -24,37 +23,36 @@ _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:=/-]{0,127}")
 def hold(history: History, name: str, bound: Literal | None) -> Hold:
     """Keeps the state as of `bound` (now without one) under `name`, until `release`."""
     _check(history, name)
-    while True:
-        head = history.head()
-        history.declared(head)
-        at = head.at if bound is None else instant_of(history.name, "as_of", bound)
-        frontier = as_of(history, at, head)
+
+    def held(head: TableEntry) -> Holds:
+        at, frontier = _at(history, bound, head)
         made = Hold(min(at, head.at), frontier.snapshot, frontier.runs)
-        if _committed(history, Holds(MappingProxyType({**history.holds(head).holds, name: made})), head):
-            return made
+        return Holds(MappingProxyType({**history.holds(head).holds, name: made}))
+
+    return history.holds(history.commit_newest(held)).holds[name]
 
 
 def release(history: History, name: str) -> None:
     """Ends a hold; StoreHoldUnknown when there is none of that name."""
-    while True:
-        head = history.head()
+
+    def released(head: TableEntry) -> Holds:
         holds = dict(history.holds(head).holds)
         if holds.pop(name, None) is None:
             raise _unknown("StoreHoldUnknown", history, "hold", name, tuple(holds))
-        if _committed(history, Holds(MappingProxyType(holds)), head):
-            return
+        return Holds(MappingProxyType(holds))
+
+    history.commit_newest(released)
 
 
 def pin(history: History, name: str, bound: Literal | None) -> Instant:
     """Records the upper bound of the build `name` on this table (now without one), and returns it."""
     _check(history, name)
-    while True:
-        head = history.head()
-        history.declared(head)
-        at = head.at if bound is None else instant_of(history.name, "as_of", bound)
-        as_of(history, at, head)
-        if _committed(history, Pins(MappingProxyType({**history.pins(head).pins, name: at})), head):
-            return at
+
+    def pinned_at(head: TableEntry) -> Pins:
+        at, _ = _at(history, bound, head)
+        return Pins(MappingProxyType({**history.pins(head).pins, name: at}))
+
+    return history.pins(history.commit_newest(pinned_at)).pins[name]
 
 
 def pinned(history: History, head: TableEntry, name: str) -> Instant:
@@ -65,12 +63,11 @@ def pinned(history: History, head: TableEntry, name: str) -> Instant:
     return pins[name]
 
 
-def _committed(history: History, commit: Commit, head: TableEntry) -> bool:
-    try:
-        history.commit(commit, head)
-    except LogConflictError:
-        return False
-    return True
+def _at(history: History, bound: Literal | None, head: TableEntry) -> tuple[Instant, Frontier]:
+    """The instant that a bound means, now without one, and what is answered as of it."""
+    history.declared(head)
+    at = head.at if bound is None else instant_of(history.name, "as_of", bound)
+    return at, as_of(history, at, head)
 
 
 def _check(history: History, name: str) -> None:

@@ -24,14 +24,13 @@ import numpy as np
 import pyarrow as pa
 
 from ...diagnostics import StrataError
-from .. import manifest, writer
+from .. import writer
 from ..arrow_schema import fields_of, stored_schema
 from ..document import JSON
 from ..files import UnclearError
 from ..instant import Instant
 from ..log import LogConflictError
-from ..manifest import Manifest
-from ..writer import Written
+from ..written import Written
 from .arrivals import Arrival, Target, arrival
 from .availability import resolve
 from .declaration import TableDeclaration, retention_column
@@ -42,6 +41,7 @@ from .frontier import at_entry
 from .history import History
 from .ranges import Ranges
 from .schema_merge import declared_types, injected_columns, merge
+from .staging import Candidate, discard, stage
 from .vintages import judge
 
 RUN = "run"
@@ -93,7 +93,8 @@ def land(history: History, data: Any, run_id: str | None, mode: str) -> Run:
     came = _stored(declared, arrival(Target(declared.name, known, masked), data))
     merged = merge(declared, stored, came.schema)
     attempt = _Attempt(history, declared, head, run_id, named, mode == "replace")
-    earlier = history.files.names(attempt.folder) if named else ()  # nobody else has an id that was just made
+    # Nobody else has an id that was just made.
+    earlier = history.files.names(history.run_folder(run_id)) if named else ()
     return attempt.run(came, merged, earlier)
 
 
@@ -125,7 +126,7 @@ def _stored(declared: TableDeclaration, came: Arrival) -> Arrival:
 class _Staged:
     """Parts that are written and synced, and what the log will say of them."""
 
-    folder: str
+    folder: PurePath
     written: Written
     ranges: Mapping[str, Range]
 
@@ -206,20 +207,24 @@ class _Attempt:
 
     def _stage(self, target: pa.Schema, rows: Iterator[pa.RecordBatch]) -> _Staged:
         """Writes rows to a folder of this attempt's own, synced and named by nobody."""
-        files, folder = self.history.files, f"runs/{self.run_id}/{attempt_name(self.history.clock())}"
-        path = self.history.root / "data" / folder
+        folder = self.history.run_folder(self.run_id) / attempt_name(self.history.clock())
+        note: dict[str, JSON] = {"started_from": self.head.number}
+        candidate = Candidate(folder, self.run_id, RUN, MappingProxyType(note))
         available = self.declared.available_column
         ranges = Ranges(tuple(dict.fromkeys((*self.declared.dedup_key, *((available,) if available else ())))))
         try:
-            # an entry that names a run was preceded by its folder, all the way up
-            files.prepare(path, self.history.root / "data" / "runs" if self.head.newest.run else None)
-            written = writer.write_parts(
-                path, target, ranges.watch(rows), layout(self.declared, target), files, digested=self.named
+            written = stage(
+                self.history,
+                candidate,
+                target,
+                ranges.watch(rows),
+                layout(self.declared, target),
+                digested=self.named,
+                # an entry that names a run was preceded by its folder, all the way up
+                durable=self.history.runs if self.head.newest.run else None,
             )
-            files.put(path / manifest.NAME, manifest.encode(self._manifest(written)))
-            files.settle(path)
         except BaseException:
-            _discard(self.history, path)
+            discard(self.history, folder, self.head)
             raise
         return _Staged(folder, written, ranges.found())
 
@@ -240,9 +245,8 @@ class _Attempt:
         """Creates the next entry; `LogConflictError` when another one came first."""
         stored = self.history.schema(self.head)
         changed = None if merged.equals(stored, check_metadata=True) else fields_of(merged)
-        commit = RunCommit(
-            self.run_id, staged.folder, staged.written.rows, arrived, self.replaces, changed, staged.ranges
-        )
+        folder = staged.folder.relative_to(self.history.root / "data").as_posix()
+        commit = RunCommit(self.run_id, folder, staged.written.rows, arrived, self.replaces, changed, staged.ranges)
         made = self.history.commit(commit, self.head)
         return Run(self.run_id, made.number, made.at, staged.written.rows)
 
@@ -259,12 +263,7 @@ class _Attempt:
         return merge(self.declared, self.history.schema(head), own)
 
     def _discard(self, staged: _Staged) -> None:
-        _discard(self.history, self.history.root / "data" / staged.folder)
-
-    @property
-    def folder(self) -> PurePath:
-        """Where the attempts of this run id lie."""
-        return self.history.root / "data" / "runs" / self.run_id
+        discard(self.history, staged.folder, self.head)
 
     def _rows(self, came: Arrival, target: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The rows as they are kept, checked one batch at a time."""
@@ -288,22 +287,6 @@ class _Attempt:
         if retain is not None and retain.column in batch.schema.names and batch.column(retain.column).null_count:
             raise retention_column(table, f"column {retain.column} is null in some rows of run {self.run_id}")
 
-    def _manifest(self, written: Written) -> Manifest:
-        provenance: dict[str, JSON] = {"started_from": self.head.number}
-        return Manifest(
-            id=self.run_id,
-            kind=RUN,
-            table=self.declared.name,
-            parts=written.parts,
-            schema=fields_of(written.schema),
-            rows=written.rows,
-            digest=written.digest,
-            columns=written.columns,
-            created_at=self.history.clock(),
-            statistics=written.statistics,
-            provenance=MappingProxyType(provenance),
-        )
-
     def _landed(self, attempts: tuple[str, ...]) -> int | None:
         """The entry under which an earlier attempt of this run id was committed.
 
@@ -311,9 +294,8 @@ class _Attempt:
         """
         if not attempts:
             return None
-        return self._among(
-            min(_started_from(self.history, self.folder / a) for a in attempts), self.history.head().number
-        )
+        folder = self.history.run_folder(self.run_id)
+        return self._among(min(_started_from(self.history, folder / a) for a in attempts), self.history.head().number)
 
     def _among(self, after: int, through: int) -> int | None:
         for entry in self.history.entries(after, through):
@@ -362,17 +344,6 @@ def _column(
         raise StoreError("StoreSchemaMismatch", declared.name, message, "correct the value") from None
 
 
-def _discard(history: History, folder: PurePath) -> None:
-    """Removes an attempt that no entry names. What the disk refuses is left: nobody reads it."""
-    try:
-        if _is_committed(history, folder):
-            return
-        for name in history.files.names(folder):
-            history.files.remove(folder / name)
-    except StrataError:
-        return
-
-
 def _started_from(history: History, attempt: PurePath) -> int:
     """The head that an attempt started from, 0 where its manifest does not tell."""
     try:
@@ -381,12 +352,3 @@ def _started_from(history: History, attempt: PurePath) -> int:
         return 0
     since = described.provenance.get("started_from") if described is not None else None
     return since if isinstance(since, int) else 0
-
-
-def _is_committed(history: History, folder: PurePath) -> bool:
-    """Whether an entry names the folder: the answer to our own commit may have been lost."""
-    relative = folder.relative_to(history.root / "data").as_posix()
-    return any(
-        isinstance(e.commit, RunCommit) and e.commit.folder == relative
-        for e in history.entries(_started_from(history, folder), history.log.head())
-    )

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from ...diagnostics import Diagnostic, StrataError
 from .. import manifest
-from ..files import sha256_of
+from ..files import mismatch
 from ..manifest import Part
 from .collecting import Progress
 from .entries import Collected, RunCommit, SnapshotCommit, TableEntry, newest_after
@@ -42,7 +42,7 @@ def verify(history: History, contents: bool = True, progress: Progress = lambda 
         if not isinstance(commit, RunCommit | SnapshotCommit):
             continue
         progress(f"commit {entry.number:,} of {len(entries):,}")
-        if _gone(collected, entry):
+        if collected is not None and collected.lets_go(entry):
             findings += _unmarked(history, commit)
             continue
         counts[type(commit)] += 1
@@ -90,14 +90,6 @@ def _entries(history: History, findings: list[Diagnostic]) -> Iterator[TableEntr
         before = entry
 
 
-def _gone(collected: Collected | None, entry: TableEntry) -> bool:
-    if collected is None:
-        return False
-    if isinstance(entry.commit, SnapshotCommit):
-        return collected.is_gone_snapshot(entry.number)
-    return collected.is_gone_run(entry.number)
-
-
 def _unmarked(history: History, commit: RunCommit | SnapshotCommit) -> list[Diagnostic]:
     """A collected snapshot is marked before its parts go; a collection that was killed did not come to it."""
     if isinstance(commit, RunCommit) or history.files.exists(history.folder(commit) / COLLECTED):
@@ -118,20 +110,16 @@ def _manifest(history: History, folder: PurePath, number: int, findings: list[Di
 
 
 def _part(history: History, path: PurePath, part: Part, contents: bool) -> list[Diagnostic]:
-    size = history.files.size(path)
-    if size is None:
-        return [_damage(f"part {path} is missing", _BACKUP)]
-    if size != part.bytes:
-        return [_damage(f"part {path} has {size} bytes, its manifest says {part.bytes}", _BACKUP)]
-    if contents and (found := sha256_of(history.files, path)) != part.sha256:
-        return [_damage(f"part {path} has the SHA-256 {found}, its manifest says {part.sha256}", _BACKUP)]
-    return []
+    why = mismatch(history.files, path, part, contents)
+    return [] if why is None else [_damage(f"part {path} {why}", _BACKUP)]
 
 
 def _reachable(history: History, head: TableEntry, collected: Collected | None) -> list[Diagnostic]:
     """The current state, and what holds name, was not let go."""
+    if collected is None:
+        return []
     held = [n for hold in history.holds(head).holds.values() for n in (hold.snapshot, *hold.runs) if n]
-    lost = [n for n in (*held, *at_entry(history, head).runs) if n and _gone(collected, history.entry(n))]
+    lost = [n for n in (*held, *at_entry(history, head).runs) if n and collected.lets_go(history.entry(n))]
     return [_damage(f"commit {n} was let go, and is still needed", _BACKUP) for n in lost]
 
 
