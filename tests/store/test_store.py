@@ -25,7 +25,8 @@ def refusal(error: pytest.ExceptionInfo[StrataError]) -> Diagnostic:
 
 
 def files(root: Path) -> list[str]:
-    return sorted(str(p.relative_to(root)) for p in root.rglob("*") if p.is_file())
+    """What was put into the store, which keeps itself out of Git."""
+    return sorted(str(p.relative_to(root)) for p in root.rglob("*") if p.is_file() and p.name != ".gitignore")
 
 
 def test_open_creates_what_is_missing(tmp_path: Path) -> None:
