@@ -2,12 +2,16 @@
 
 Its digests are those of the pieces, by name and in their order, so that a table is the same whether its pieces were
 made at once or one after the other. A piece without rows leaves no trace in them.
+
+Who publishes a table piece by piece would write down all of it each time. So many pieces are kept in groups, whose ends
+are told by the names of pieces alone: the same pieces are in the same groups whatever came before, and another one
+changes the group that it goes into and no other.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
@@ -15,7 +19,7 @@ from typing import Any
 
 from ..digests import hexdigest
 from .artifacts import Artifact
-from .document import JSON
+from .document import JSON, to_text
 from .instant import next_instant
 from .manifest import ARTIFACT, ColumnStatistics, Field, Manifest, Part
 
@@ -45,6 +49,31 @@ def composed(table: str, pieces: Mapping[str, Artifact], provenance: Mapping[str
         statistics=_statistics(schema, [*full.values()]),
         provenance=provenance,
     )
+
+
+GROUP = 16
+"""How many pieces are in a group, on average."""
+MOST_IN_GROUP = 4 * GROUP
+MOST_INLINE = 2 * GROUP
+"""Pieces of which a manifest tells without groups, at most: reading it takes one file then."""
+
+
+def in_groups(names: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """`names` in their order, in stretches. One ends with a name that says so by its digest."""
+    group: list[str] = []
+    for name in names:
+        group.append(name)
+        if int(hexdigest("group", name)[:8], 16) % GROUP == 0 or len(group) == MOST_IN_GROUP:
+            yield tuple(group)
+            group = []
+    if group:
+        yield tuple(group)
+
+
+def group_address(pieces: Mapping[str, Artifact], notes: Mapping[str, JSON]) -> str:
+    """The address of a group: the same pieces of which the same is told are one."""
+    told = (text for name, piece in pieces.items() for text in (name, piece.address, to_text({"": notes.get(name)})))
+    return hexdigest("group", *told)
 
 
 def _held(piece: Artifact, part: Part) -> Part:

@@ -8,7 +8,7 @@ describes becomes visible, so a folder at its final address always has one.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from types import MappingProxyType
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 COMPOSED = 2
 """The format of a manifest whose parts lie in other artifacts, which a release that knows format 1 must not read."""
+GROUPED = 3
+"""The format of a manifest that says of its pieces only in which groups they are, each with a manifest of its own."""
 NAME = "_manifest.json"
 ARTIFACT = "artifact"
 """The kind of a model's output."""
@@ -76,10 +78,19 @@ class ColumnStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class Groups:
+    """The artifacts, by `addresses`, whose parts are those of a table of many pieces, in their order. What its
+    provenance says of each piece, under the keys `at`, is in theirs."""
+
+    at: tuple[str, ...]
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """See the module. `digest` is the content digest over canonical rows, `columns` holds that of each column;
     `provenance` is what planning knew: fingerprint, address, inputs (name to digest), contract, pin findings, duration,
-    engine."""
+    engine. With `groups` its file holds neither parts nor what is known of each piece: reading puts them together."""
 
     id: str
     kind: str
@@ -92,6 +103,7 @@ class Manifest:
     created_at: Instant
     statistics: Mapping[str, ColumnStatistics]
     provenance: Mapping[str, JSON]
+    groups: Groups | None = None
 
     def __post_init__(self) -> None:
         if self.rows != sum(part.rows for part in self.parts):
@@ -99,8 +111,10 @@ class Manifest:
 
     @property
     def pieces(self) -> tuple[str, ...]:
-        """The addresses of the artifacts that hold its parts, where these are others."""
-        return tuple(dict.fromkeys(part.artifact for part in self.parts if part.artifact is not None))
+        """The addresses of the artifacts that it is made of: those that hold its parts, where these are others, and
+        its groups."""
+        groups = () if self.groups is None else self.groups.addresses
+        return (*groups, *dict.fromkeys(part.artifact for part in self.parts if part.artifact is not None))
 
     @property
     def bytes(self) -> int:
@@ -117,14 +131,16 @@ def _encoded(part: Part) -> JSON:
 
 def encode(manifest: Manifest) -> bytes:
     """The JSON text of `manifest`."""
-    parts: list[JSON] = [_encoded(part) for part in manifest.parts]
+    groups, provenance = manifest.groups, dict(manifest.provenance)
+    parts: list[JSON] = [] if groups else [_encoded(part) for part in manifest.parts]
     schema: list[JSON] = [field_document(f) for f in manifest.schema]
     statistics: dict[str, JSON] = {
         name: {"null_count": s.null_count, "minimum": s.minimum, "maximum": s.maximum}
         for name, s in manifest.statistics.items()
     }
+    composed = COMPOSED if any(part.artifact for part in manifest.parts) else FORMAT
     document: dict[str, JSON] = {
-        "format": COMPOSED if any(part.artifact for part in manifest.parts) else FORMAT,
+        "format": GROUPED if groups else composed,
         "id": manifest.id,
         "kind": manifest.kind,
         "table": manifest.table,
@@ -135,9 +151,29 @@ def encode(manifest: Manifest) -> bytes:
         "columns": dict(manifest.columns),
         "created_at": spell(manifest.created_at),
         "statistics": statistics,
-        "provenance": dict(manifest.provenance),
+        "provenance": with_notes(provenance, groups.at, {}) if groups else provenance,
     }
+    if groups:
+        document["groups"] = {"at": [*groups.at], "addresses": [*groups.addresses]}
     return to_text(document).encode()
+
+
+def notes_at(provenance: Mapping[str, JSON], at: Sequence[str]) -> Mapping[str, JSON]:
+    """What a provenance says of each piece, under the keys `at`; `ValueError` where that is something else."""
+    found: JSON = dict(provenance)
+    for key in at:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    if not isinstance(found, Mapping):
+        raise ValueError(f"nothing is told of pieces at {'.'.join(at)}")
+    return found
+
+
+def with_notes(provenance: Mapping[str, JSON], at: Sequence[str], notes: Mapping[str, JSON]) -> dict[str, JSON]:
+    """`provenance`, saying this of each piece."""
+    key, *below = at
+    inner = provenance.get(key)
+    own = dict(notes) if not below else with_notes(inner if isinstance(inner, Mapping) else {}, below, notes)
+    return {**provenance, key: own}
 
 
 def field_document(field: Field) -> dict[str, JSON]:
@@ -146,15 +182,19 @@ def field_document(field: Field) -> dict[str, JSON]:
 
 
 def read(path: PurePath, files: Files) -> Manifest | None:
-    """The manifest at `path`, None when there is no such file; E094 when it is damaged, E092 when too new."""
+    """The manifest at `path`, None when there is no such file; E094 when it, or a group of it, is damaged, E092 when
+    too new."""
     text = files.read(path)
     if text is None:
         return None
     try:
         document = from_text(text)
-        if isinstance(version := document.get("format"), int) and version > COMPOSED:
-            raise StrataError(too_new(path, version, COMPOSED))
-        return _decode(document)
+        if isinstance(version := document.get("format"), int) and version > GROUPED:
+            raise StrataError(too_new(path, version, GROUPED))
+        groups = _groups(document)
+        return _decode(
+            document if groups is None else _put_together(document, groups, path.parent.parent, files), groups
+        )
     except (ValueError, KeyError, TypeError) as cause:
         raise StrataError(
             Diagnostic(
@@ -165,7 +205,40 @@ def read(path: PurePath, files: Files) -> Manifest | None:
         ) from cause
 
 
-def _decode(document: Mapping[str, JSON]) -> Manifest:
+def _groups(document: Mapping[str, JSON]) -> Groups | None:
+    match document.get("groups"):
+        case None:
+            return None
+        case {"at": list(at), "addresses": list(addresses)} if at and all(map(is_address, map(str, addresses))):
+            return Groups(tuple(map(str, at)), tuple(map(str, addresses)))
+        case _:
+            raise ValueError("its groups are not told")
+
+
+def _put_together(document: Mapping[str, JSON], groups: Groups, folder: PurePath, files: Files) -> dict[str, JSON]:
+    """A document whose pieces are in `groups` of the same `folder`, with all that it says of them."""
+    from .files import side_by_side  # which knows manifests
+
+    def read_group(address: str) -> dict[str, JSON]:
+        text = files.read(folder / address / NAME)
+        if text is None:
+            raise ValueError(f"its group {address} is gone")
+        return from_text(text)
+
+    parts: list[JSON] = []
+    notes: dict[str, JSON] = {}
+    for group in side_by_side(files, read_group, groups.addresses):
+        own, provenance = group["parts"], group["provenance"]
+        if not isinstance(own, list) or not isinstance(provenance, Mapping):
+            raise ValueError("one of its groups has no parts")
+        parts += own
+        notes.update(notes_at(provenance, groups.at))
+    before = document["provenance"]
+    told = with_notes(before if isinstance(before, Mapping) else {}, groups.at, notes)
+    return {**document, "parts": parts, "provenance": told}
+
+
+def _decode(document: Mapping[str, JSON], groups: Groups | None) -> Manifest:
     match document:
         case {
             "id": str(id_),
@@ -192,6 +265,7 @@ def _decode(document: Mapping[str, JSON]) -> Manifest:
                 created_at=parse(created_at),
                 statistics=MappingProxyType({name: _statistics(s) for name, s in statistics.items()}),
                 provenance=MappingProxyType(provenance),
+                groups=groups,
             )
         case _:
             raise ValueError("a field is missing or has another type")

@@ -13,8 +13,9 @@ import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -24,13 +25,13 @@ from ..folder_names import names_a_folder
 from ..uncommitted import uncommitted
 from . import disk, manifest
 from .artifacts import Artifact, Candidate
-from .composing import composed
+from .composing import MOST_INLINE, composed, group_address, in_groups
 from .document import JSON
 from .environments import Environment, Pointer
-from .files import Files
+from .files import Files, side_by_side
 from .instant import next_instant
 from .log import CommitLog
-from .manifest import ARTIFACT, Manifest
+from .manifest import ARTIFACT, Groups, Manifest
 from .names import address_name, table_name, under
 from .roots import place
 from .tables import Table, Tables
@@ -133,12 +134,47 @@ class Store:
         return self._placed(candidate.directory, described, address)
 
     def compose(
-        self, table: str, address: str, pieces: Mapping[str, Artifact], provenance: Mapping[str, JSON]
+        self,
+        table: str,
+        address: str,
+        pieces: Mapping[str, Artifact],
+        provenance: Mapping[str, JSON],
+        notes_at: tuple[str, ...] = (),
     ) -> Artifact:
         """The artifact at `address` of the rows of `pieces`, by name and one behind the other: its parts are theirs,
-        no row is copied. Their schemas are equal. Errors as `adopt`."""
+        no row is copied. Their schemas are equal. Errors as `adopt`.
+
+        `notes_at` is where `provenance` says something of each piece: many pieces are then written down in groups,
+        of which those that are there already are not written again.
+        """
         described = composed(table, pieces, provenance)
+        if notes_at and len(pieces) > MOST_INLINE:
+            notes = manifest.notes_at(provenance, notes_at)
+            grouped = partial(self._grouped, table, pieces, notes, notes_at)
+            addresses = tuple(side_by_side(self.files, grouped, in_groups(pieces)))
+            described = replace(described, groups=Groups(notes_at, addresses))
         return self._placed(self._new_folder(table), described, address)
+
+    def _grouped(
+        self,
+        table: str,
+        pieces: Mapping[str, Artifact],
+        notes: Mapping[str, JSON],
+        at: tuple[str, ...],
+        names: tuple[str, ...],
+    ) -> str:
+        """The address of the group of the pieces `names`, which is there then."""
+        own, told = {name: pieces[name] for name in names}, {name: notes[name] for name in names if name in notes}
+        address = group_address(own, told)
+        try:
+            found = self.find(table, address)
+        except StrataError as damaged:
+            if any(d.code != "E094" for d in damaged.diagnostics):
+                raise
+            found = None
+        if found is None or not self.files.touch(found.directory):
+            self._placed(self._new_folder(table), composed(table, own, manifest.with_notes({}, at, told)), address)
+        return address
 
     def _new_folder(self, table: str) -> Path:
         """A folder in staging of one writer's own."""

@@ -417,6 +417,28 @@ def test_an_apply_of_a_partition_reads_as_many_manifests_however_many_are_live(s
     assert len(read) == 9
 
 
+def test_a_table_of_many_partitions_is_the_same_however_these_were_made(sales, tmp_path) -> None:
+    header, *_ = ROWS.splitlines()
+    rows = [f"{n},{date(2024, 1, 1) + timedelta(days=n)},a,{n}" for n in range(40)]
+    sales.write("sales.csv", "\n".join((header, *rows, "")))
+    sales.apply("daily", "by_day")
+    sales.write("sales.csv", "\n".join((header, *rows, "99,2024-01-02,a,1", "")))
+    apply(sales, "2024-01-02", "daily", "by_day")
+    groups = live(sales, "daily").manifest.groups
+    assert groups is not None
+    assert {*groups.addresses} <= {*live(sales, "daily").manifest.pieces}
+    other = filled(Shop(tmp_path / "other"))
+    other.write("sales.csv", "\n".join((header, *rows, "99,2024-01-02,a,1", "")))
+    other.apply("daily", "by_day")
+    for name in ("daily", "by_day"):
+        assert live(sales, name).manifest.digest == live(other, name).manifest.digest
+        assert digests(sales, name) == digests(other, name)
+    none = timedelta(0)
+    gone = {orphan.address for orphan in collect(sales.workspace().store, keep=none, grace=none)}
+    assert gone
+    assert not gone & {*live(sales, "daily").manifest.pieces}
+
+
 def test_partitions_in_a_bucket(sales, monkeypatch, tmp_path) -> None:
     url = make_bucket(monkeypatch, tmp_path / "cache") + "/strata"
     sales.edit("strata.toml", "[engine]", f'[store]\nroot = "{url}"\n[engine]')

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from dataclasses import replace
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from strata_core.diagnostics import StrataError
 from strata_core.planning.partitions.pieces import pieces_of
 from strata_core.store import Artifact, Store
+from strata_core.store.bucket import BucketPath
+from strata_core.store.composing import MOST_IN_GROUP, in_groups
+from strata_core.store.document import JSON
+from strata_core.store.environments import Pointer
+from strata_core.store.orphans import collect
+from tests.buckets import folder_as_bucket
 
 SCHEMA = pa.schema([pa.field("n", pa.int64()), pa.field("d", pa.decimal128(5, 2)), pa.field("x", pa.float64())])
 
@@ -78,9 +87,116 @@ def test_e094_a_piece_that_is_gone_and_an_address_that_leads_out(store) -> None:
     assert [d.code for d in found.verify(contents=False)] == ["E094"]
 
 
+# --- tables of many pieces are written down in groups
+
+KEYS = [str(date(2024, 1, 1) + timedelta(days)) for days in range(240)]
+
+
+def many(store: Store, keys: list[str]) -> tuple[dict[str, Artifact], dict[str, JSON]]:
+    """A piece for each key, as far as a manifest tells of one, and what is said of each."""
+    own = piece(store, "p", (1, "1.00", 1.0))
+    notes: dict[str, JSON] = {"of": {"pieces": {key: {"note": key} for key in keys}}, "why": "test"}
+    return {key: replace(own, address=f"piece-{key}") for key in keys}, notes
+
+
+def composed_one_by_one(store: Store, keys: list[str]) -> list[tuple[int, int]]:
+    """How many files, and bytes of them, were there after a table of one more of `keys` was made."""
+    folder, found = Path(store.root) / "tables/t/data/artifacts", []
+    for count in range(1, len(keys) + 1):
+        pieces, provenance = many(store, keys[:count])
+        store.compose("t", f"whole-{count}", pieces, provenance, ("of", "pieces"))
+        sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+        found.append((len(sizes), sum(sizes)))
+    return found
+
+
+def test_what_is_written_of_a_table_made_piece_by_piece_grows_with_its_pieces_and_not_with_their_square(store) -> None:
+    found = dict(zip(range(1, 241), composed_one_by_one(store, KEYS), strict=True))
+    bytes_ = {count: found[count][1] - found[count // 2][1] for count in (60, 120, 240)}
+    assert bytes_[120] < 3 * bytes_[60]  # four times, were each table written down as a whole
+    assert bytes_[240] < 2.5 * bytes_[120]
+    files = [found[count][0] - found[count - 1][0] for count in range(2, 241)]
+    assert max(files[40:]) == 2  # the table's own, and that of the group which the piece is in
+    assert files[:31] == [1] * 31
+
+
+def test_a_table_in_groups_is_read_as_it_was_made(store) -> None:
+    pieces, provenance = many(store, KEYS)
+    made = store.compose("t", "whole", pieces, provenance, ("of", "pieces"))
+    document = json.loads((Path(made.directory) / "_manifest.json").read_text())
+    assert (document["format"], document["parts"]) == (3, [])
+    assert document["provenance"] == {"of": {"pieces": {}}, "why": "test"}
+    assert len(document["groups"]["addresses"]) == 20
+    found = store.find("t", "whole")
+    assert found is not None
+    assert found.manifest == made.manifest
+    assert found.manifest.provenance == provenance
+    assert [part.artifact for part in found.manifest.parts] == [f"piece-{key}" for key in KEYS]
+    inline = store.compose("t", "inline", pieces, provenance)
+    assert inline.manifest.digest == made.manifest.digest
+
+
+@given(st.lists(st.text(max_size=3), unique=True, max_size=200), st.data())
+def test_another_piece_changes_the_group_that_it_goes_into_and_at_most_one_beside_it(names, data) -> None:
+    names = sorted(names)
+    before = {*in_groups(names)}
+    assert [name for group in in_groups(names) for name in group] == names
+    other = data.draw(st.text(min_size=4, max_size=4))
+    after = {*in_groups(sorted([*names, other]))}
+    if all(len(group) < MOST_IN_GROUP for group in before | after):
+        assert len(before - after) <= 1
+        assert len(after - before) <= 2
+
+
+def test_a_group_that_is_damaged_or_gone_is_told_and_made_again(store) -> None:
+    pieces, provenance = many(store, KEYS[:40])
+    made = store.compose("t", "whole", pieces, provenance, ("of", "pieces"))
+    assert made.manifest.groups is not None
+    group = Path(made.directory).parent / made.manifest.groups.addresses[0] / "_manifest.json"
+    good = group.read_text()
+    for damage in ("{", '{"parts": [], "provenance": {}}'):
+        group.write_text(damage)
+        with pytest.raises(StrataError, match="E094"):
+            store.find("t", "whole")
+        store.compose("t", "other", pieces, provenance, ("of", "pieces"))
+        assert json.loads(group.read_text())["parts"] == json.loads(good)["parts"]
+    group.unlink()
+    with pytest.raises(StrataError, match=f"its group {group.parent.name} is gone"):
+        store.find("t", "whole")
+    store.compose("t", "other", pieces, provenance, ("of", "pieces"))
+    assert store.find("t", "whole") is not None
+
+
+def test_groups_are_needed_as_long_as_their_table_and_counted_as_used_with_it(store) -> None:
+    pieces, provenance = many(store, KEYS[:40])
+    own = {key: store.adopt(store.stage("t", SCHEMA, []), f"piece-{key}", {}) for key in pieces}
+    made = store.compose("t", "whole", own, provenance, ("of", "pieces"))
+    pointer = Pointer("whole", made.manifest.digest, "f")
+    environment = store.environment("prod")
+    environment.publish(environment.head(), {"t": pointer}, message="", tags={})
+    none = timedelta()
+    piece(store, "apart", (1, "1.00", 1.0))
+    assert {o.address for o in collect(store, keep=none, grace=none)} == {"apart", "p"}
+    assert store.find("t", "whole") is not None
+    assert made.manifest.groups is not None
+    assert {*made.manifest.groups.addresses} < {*made.manifest.pieces}
+
+
+def test_groups_in_a_bucket(tmp_path) -> None:
+    files = folder_as_bucket(tmp_path / "bucket", tmp_path / "cache")
+    store = Store(BucketPath("s3://lake/strata"), files, tmp_path / "staging")
+    pieces, provenance = many(store, KEYS[:40])
+    made = store.compose("t", "whole", pieces, provenance, ("of", "pieces"))
+    found = store.find("t", "whole")
+    assert found is not None
+    assert found.manifest == made.manifest
+    assert found.manifest.groups is not None
+
+
 # --- the format on disk, read for ever after
 
 GOLDEN = Path(__file__).parents[1] / "data" / "store_format_2"
+GROUPED = Path(__file__).parents[1] / "data" / "store_format_3"
 FIRST = "ecb9b88a799febfc981a95d38dda7b94ebfdd4861858ac7a0a3e72dfce8a10ec"
 NONE = "2e98dda68a5dd071fa745f1e12c6f151af33568483fd4bf05ed3b8f891caaa08"
 LAST = "9822b326ebff0f10347eb3213df366270128411e412c52ffb7a3faab39e45d51"
@@ -113,3 +229,26 @@ def test_a_table_that_format_2_composed_gives_its_rows_and_its_pieces() -> None:
             *(own.manifest.schema, own.manifest.rows, own.manifest.digest),
         )
         assert (told.manifest.columns, told.manifest.statistics) == (own.manifest.columns, own.manifest.statistics)
+
+
+def test_a_table_that_format_3_put_in_groups_gives_its_rows_and_its_pieces() -> None:
+    store = Store.open(GROUPED, create=False)
+    made = store.artifact("daily", store.environment("prod").head().models["daily"])
+    assert made.verify() == ()
+    assert store.reader(made).read_all().to_pydict() == {
+        "day": [date(2024, 1, 1), date(2024, 1, 1), date(2024, 1, 3), date(2024, 1, 4)],
+        "id": [1, 2, 3, 4],
+        "price": [Decimal("9.00"), None, Decimal("10.50"), Decimal("1.00")],
+    }
+    assert made.manifest.digest == "dcaceef7e732cff6c0c985b27f2ee6d74dcc76807bf67f02850a839069c63fe9"
+    assert made.manifest.groups is not None
+    assert [address[:8] for address in made.manifest.groups.addresses] == ["1bc3f772", "30334a96", "84e122ed"]
+    pieces = pieces_of(made)
+    assert pieces is not None
+    assert {key: (p.address[:8], p.rows) for key, p in pieces.by_key.items()} == {
+        "2024-01-01": ("c58b0f97", 2),
+        "2024-01-02": ("782107e7", 0),
+        "2024-01-03": ("97e5602f", 1),
+        "2024-01-04": ("b517978e", 1),
+        "2024-01-05": ("b1f8ae52", 0),
+    }

@@ -60,8 +60,8 @@ def test_no_file_is_no_manifest(tmp_path: Path) -> None:
 
 def test_a_later_format_is_refused(tmp_path: Path) -> None:
     path = tmp_path / manifests.NAME
-    path.write_bytes(manifests.encode(MANIFEST).replace(b'"format":1', b'"format":3'))
-    with pytest.raises(StrataError, match=r"E092: .* has format 3; this release reads formats up to 2"):
+    path.write_bytes(manifests.encode(MANIFEST).replace(b'"format":1', b'"format":4'))
+    with pytest.raises(StrataError, match=r"E092: .* has format 4; this release reads formats up to 3"):
         manifests.read(path, LOCAL)
 
 

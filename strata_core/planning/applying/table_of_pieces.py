@@ -17,7 +17,7 @@ from ...frozen import dataclass
 from ...store.artifacts import Artifact
 from ...store.document import JSON
 from ..outlived import known_of
-from ..partitions.pieces import COMPLETE, NOTE, Piece, made_whole, pieces_note
+from ..partitions.pieces import COMPLETE, NOTE, NOTES, Piece, made_whole, pieces_note
 from ..plan import PlannedModel
 from ..promised import promised
 from ..provenance import PARTIAL, Data, provenance_of
@@ -48,7 +48,7 @@ def composed_table(table: Table, pieces: Mapping[str, Piece], live: Artifact | N
     artifacts = beside(name, pieces, table.planned.fingerprint.local)
     note = pieces_note(model.periods, pieces)
     if where is not None:
-        return store.compose(name, where, artifacts, _provenance(table) | {NOTE: note})
+        return store.compose(name, where, artifacts, _provenance(table) | {NOTE: note}, NOTES)
     told = tuple(text for key in artifacts for text in (key, pieces[key].address))
     before = _provenance(table) if live is None else dict(live.manifest.provenance)
     known = known_of(model)
@@ -67,7 +67,7 @@ def composed_table(table: Table, pieces: Mapping[str, Piece], live: Artifact | N
     }
     of_whole = ("complete", repr(before.get("inputs"))) if complete else ()
     there = hexdigest("composed", table.planned.fingerprint.local, *told, *of_whole)
-    return store.compose(name, there, artifacts, before | after)
+    return store.compose(name, there, artifacts, before | after, NOTES)
 
 
 def beside(name: str, pieces: Mapping[str, Piece], local: str) -> dict[str, Artifact]:

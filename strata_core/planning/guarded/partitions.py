@@ -66,7 +66,7 @@ def composed(store: Store, name: str, parts: Sequence[Part], version: Environmen
         "promises": contract_to_json(contract),
         NOTE: told,
     }
-    return store.compose(name, where, {key: pieces[key] for key in sorted(pieces)}, provenance)
+    return store.compose(name, where, {key: pieces[key] for key in sorted(pieces)}, provenance, (NOTE,))
 
 
 def partitions_of(store: Store, name: str, version: EnvironmentVersion) -> dict[str, Artifact]:

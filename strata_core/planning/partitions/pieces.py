@@ -27,6 +27,8 @@ from ..provenance import PARTIAL
 
 NOTE = "periods"
 """Where a manifest's provenance keeps the pieces."""
+NOTES = (NOTE, "pieces")
+"""Where it says something of each piece."""
 COMPLETE = "complete"
 """Where a partial table says that what it was laid on was once made as a whole, of the inputs that its manifest names:
 a period that has no piece had no rows then."""
