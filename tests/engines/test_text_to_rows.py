@@ -24,6 +24,28 @@ ROWS: list[tuple[str, str, list[object], list[tuple[object, ...]] | str]] = [
         [Decimal("0.000"), Decimal("-0.125"), None],
         [(1, "0.000", '{"a":0.000}'), (2, "-0.125", '{"a":-0.125}'), (3, None, '{"a":null}')],
     ),
+    # DuckDB reads no exponent where a decimal has no whole digits.
+    (
+        "float64",
+        'select { id, y = cast(x, "decimal(6,6)"), z = try_cast(x, "decimal(38,38)") }',
+        [1.5e-5, -9.5e-7, 4.9e-7, 5e-324, 0.25, -5e-39],
+        [
+            (1, Decimal("0.000015"), Decimal("0.00001500000000000000000000000000000000")),
+            (2, Decimal("-0.000001"), Decimal("-0.00000095000000000000000000000000000000")),
+            (3, Decimal("0.000000"), Decimal("0.00000049000000000000000000000000000000")),
+            (4, Decimal("0.000000"), Decimal("0E-38")),
+            (5, Decimal("0.250000"), Decimal("0.25000000000000000000000000000000000000")),
+            (6, Decimal("0.000000"), Decimal("-1E-38")),
+        ],
+    ),
+    ("float64", 'select { id, y = cast(x, "decimal(3,3)") }', [0.9995], "E090"),
+    # An array of which one element does not fit does not fit.
+    (
+        "array(string)",
+        'select { id, y = try_cast(x, "array(int64)"), z = try_cast(list(x), "array(array(int64))") }',
+        [["1", None], ["2", "x"], [], None],
+        [(1, [1, None], [[1, None]]), (2, None, None), (3, [], [[]]), (4, None, [None])],
+    ),
     # Keys of windows may be what can abort.
     (
         "string",

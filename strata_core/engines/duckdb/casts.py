@@ -66,16 +66,38 @@ def cast_value(operand: SqlExpr, source: ValueType, target: ValueType, *, safe: 
             # DuckDB writes `.5`, which is not even JSON; every other decimal has a digit before its point.
             text = sql.cast(operand, sql.VARCHAR)
             return sql.fn("regexp_replace", text, sql.string(r"^(-?)\."), sql.string(r"\10."))
+        case Float64(), Decimal(whole_digits=0):
+            return sql.once(
+                "text", sql.cast(operand, sql.VARCHAR), lambda t: _plain(_without_exponent(t), target, safe)
+            )
         case Float64(), (Decimal() | Money()):
             return _plain(sql.cast(operand, sql.VARCHAR), target, safe)
         case Array(), Array() if sql.sql_type(source) != sql.sql_type(target) or source.element != target.element:
             name = f"{sql.RESERVED}element"
             element = cast_value(sql.column(name), source.element, target.element, safe=safe)
-            return sql.fn("list_transform", operand, sql.lambda_of([name], element))
+            elements = sql.fn("list_transform", operand.copy(), sql.lambda_of([name], element))
+            return _if_all_fit(operand, elements, name, element) if safe else elements
         case _ if sql.sql_type(source) == sql.sql_type(target):
             return operand
         case _:
             return _plain(operand, target, safe)
+
+
+def _without_exponent(text: SqlExpr) -> SqlExpr:
+    """The text of a float64 with its zeros: DuckDB reads `1e-05` as no decimal that has no whole digits."""
+    sign = sql.fn("regexp_extract", text.copy(), sql.string("^-?"))
+    exponent = sql.cast(sql.fn("regexp_extract", text.copy(), sql.string("[0-9]+$")), sql.BIGINT)
+    zeros = sql.fn("repeat", sql.string("0"), exp.Sub(this=exponent, expression=sql.number(1)))
+    digits = sql.fn("regexp_replace", text.copy(), sql.string("[-.]|e.*"), sql.string(""), sql.string("g"))
+    small = sql.fn("contains", text.copy(), sql.string("e-"))
+    return sql.when((small, sql.join(sign, sql.string("0."), zeros, digits)), otherwise=text.copy())
+
+
+def _if_all_fit(array: SqlExpr, elements: SqlExpr, name: str, element: SqlExpr) -> SqlExpr:
+    """`elements`, to which those of `array` are cast; null where one of them does not fit."""
+    misfit = sql.both(sql.negated(sql.is_null(sql.column(name))), sql.is_null(sql.paren(element.copy())))
+    misfits = sql.fn("list_filter", array.copy(), sql.lambda_of([name], misfit))
+    return sql.when((exp.EQ(this=sql.fn("len", misfits), expression=sql.number(0)), elements))
 
 
 def _plain(operand: SqlExpr, target: ValueType, safe: bool) -> SqlExpr:
