@@ -46,6 +46,27 @@ ROWS: list[tuple[str, str, list[object], list[tuple[object, ...]] | str]] = [
         [["1", None], ["2", "x"], [], None],
         [(1, [1, None], [[1, None]]), (2, None, None), (3, [], [[]]), (4, None, [None])],
     ),
+    # A separator, or the key of a member, may be a column, and a key may be anything.
+    (
+        "string",
+        'select { id, y = split("a-b", x), z = array_join(list("a", none, "b"), x) }',
+        ["-", "", None, "--"],
+        [(1, ["a", "b"], "a-b"), (2, ["a-b"], "ab"), (3, None, None), (4, ["a-b"], "a--b")],
+    ),
+    (
+        "string",
+        'let doc = cast("{\\"a\\\\\\"b\\": 1, \\"\\": [2], \\"~/\\": \\"c\\", \\"0\\": null}", "json") '
+        'select { id, y = json_get(doc, x), z = json_value(doc, x), z2 = json_value(cast("[5]", "json"), x) }',
+        ['a"b', "", "~/", "0", "x", None],
+        [(1, "1", "1", None), (2, "[2]", None, None), (3, '"c"', "c", None), (4, "null", None, None)]
+        + [(5, None, None, None), (6, None, None, None)],
+    ),
+    (
+        "json",
+        'select { id, y = json_get(x, ""), z = json_value(x, "a\\"b") }',
+        ['{"": [1, 2], "a\\"b": true}', "[3]", None],
+        [(1, "[1,2]", "true"), (2, None, None), (3, None, None)],
+    ),
     # Keys of windows may be what can abort.
     (
         "string",

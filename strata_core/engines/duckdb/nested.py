@@ -74,22 +74,41 @@ def _struct(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
     return sql.cast(exp.Struct(expressions=members), sql.sql_type(call.inferred.type))
 
 
-def _path(call: Call) -> SqlExpr:
-    return sql.string(f'$."{word(call, 1)}"')
+def _with_member(build: Callable[[SqlExpr, SqlExpr], SqlExpr]) -> Builder:
+    """A function of a document and the path to a member of it.
+
+    In DuckDB's paths no key is empty or holds a quote, and they are no expressions; a JSON pointer has room for every
+    key, but would also count the items of an array.
+    """
+
+    def built(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
+        key = args[1]
+        if isinstance(key, exp.Literal) and key.name and not set(key.name) & set('"\\'):
+            path = sql.string(f'$."{key.name}"')
+            return sql.once("document", args[0], lambda document: build(document, path))
+
+        def with_document(document: SqlExpr) -> SqlExpr:
+            is_object = exp.EQ(this=sql.fn("json_type", document.copy()), expression=sql.string("OBJECT"))
+            escaped = key.copy()
+            for sign, spelled in (("~", "~0"), ("/", "~1")):
+                escaped = sql.fn("replace", escaped, sql.string(sign), sql.string(spelled))
+            pointer = sql.join(sql.string("/"), escaped)
+            return sql.when((is_object, sql.once("pointer", pointer, lambda path: build(document, path))))
+
+        return sql.once("document", args[0], with_document)
+
+    return built
 
 
-def _json_get(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
-    return sql.cast(sql.fn("json_extract", args[0], _path(call)), sql.VARCHAR)
+def _json_get(document: SqlExpr, path: SqlExpr) -> SqlExpr:
+    return sql.cast(sql.fn("json_extract", document.copy(), path.copy()), sql.VARCHAR)
 
 
-def _json_value(call: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
-    def scalar(document: SqlExpr) -> SqlExpr:
-        kind = sql.fn("json_type", document.copy(), _path(call))
-        nested = exp.In(this=kind, expressions=[sql.string("OBJECT"), sql.string("ARRAY")])
-        text = sql.fn("json_extract_string", document.copy(), _path(call))
-        return sql.when((nested, sql.null(sql.VARCHAR)), otherwise=text)
-
-    return sql.once("document", args[0], scalar)
+def _json_value(document: SqlExpr, path: SqlExpr) -> SqlExpr:
+    kind = sql.fn("json_type", document.copy(), path.copy())
+    nested = exp.In(this=kind, expressions=[sql.string("OBJECT"), sql.string("ARRAY")])
+    text = sql.fn("json_extract_string", document.copy(), path.copy())
+    return sql.when((nested, sql.null(sql.VARCHAR)), otherwise=text)
 
 
 def _json_is_null(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
@@ -123,7 +142,13 @@ def _remove(xs: SqlExpr, x: SqlExpr) -> SqlExpr:
 
 
 def _join(xs: SqlExpr, separator: SqlExpr) -> SqlExpr:
-    """DuckDB's is null where all elements are."""
+    """DuckDB's is null where all elements are, and takes a literal alone for separator."""
+    if not isinstance(separator, exp.Literal):
+        element = sql.column(f"{sql.RESERVED}joined")
+        parts = sql.lambda_of([element.name], sql.join(separator.copy(), sql.cast(element, sql.VARCHAR)))
+        joined_up = _join(sql.fn("list_transform", xs, parts), sql.string(""))
+        behind = exp.Add(this=sql.fn("length", separator.copy()), expression=sql.number(1))
+        return sql.fn("substring", joined_up, behind)
     return sql.fn("coalesce", sql.fn("array_to_string", xs, separator), sql.string(""))
 
 
@@ -248,8 +273,8 @@ NESTED: dict[str, Builder] = {
     "map_get": _map_get,
     "struct": _struct,
     "struct_get": native("struct_extract"),
-    "json_get": _json_get,
-    "json_value": _json_value,
+    "json_get": _with_member(_json_get),
+    "json_value": _with_member(_json_value),
     "json_is_null": _json_is_null,
     "array_index_of": _with_value(_index_of),
     "array_remove": _with_value(_remove),

@@ -148,13 +148,14 @@ def _replace_all(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
 
 
 def _split(_: Call, args: tuple[SqlExpr, ...]) -> SqlExpr:
-    """Where the separator is empty, DuckDB takes the characters apart."""
+    """Where the separator is empty, DuckDB takes the characters apart; where it is null, it does nothing."""
 
     def with_text(text: SqlExpr) -> SqlExpr:
         def with_separator(separator: SqlExpr) -> SqlExpr:
             empty = exp.EQ(this=separator.copy(), expression=sql.string(""))
             whole = sql.when((exp.Not(this=sql.is_null(text.copy())), exp.Array(expressions=[text.copy()])))
-            return sql.when((empty, whole), otherwise=sql.fn("string_split", text.copy(), separator.copy()))
+            apart = exp.Not(this=sql.is_null(separator.copy())), sql.fn("string_split", text.copy(), separator.copy())
+            return sql.when((empty, whole), apart)
 
         return sql.once("separator", args[1], with_separator)
 
