@@ -54,7 +54,7 @@ editor: ## the VS Code extension, tested and packaged as editors/vscode/strata.v
 	@$(STAGE) "package the extension" npm-package npm --prefix editors/vscode run package
 
 format: .venv/.installed-test ## lay out the Python and the Strata code, and make what is made of the grammar anew
-	@$(BIN)/python -m strata_core.language.tables
+	@$(BIN)/python -m strata_core.language.lark_tables
 	@$(BIN)/strata grammar --format textmate > editors/vscode/syntaxes/strata.tmLanguage.json
 	@$(BIN)/ruff check --fix-only -q . && $(BIN)/ruff format -q . && $(BIN)/strata fmt
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from .digests import digest
+from .digests import checksum, local_key
 from .whole_files import write_whole
 
 
@@ -24,6 +23,9 @@ def cache_directory() -> Path:
     return Path(base) / "strata"
 
 
+_CHECKSUM_BYTES = 16
+
+
 def keep(path: Path, content: bytes) -> bool:
     """Write a cache file whole or not at all; says whether. A cache that cannot be written is no fault.
 
@@ -31,7 +33,7 @@ def keep(path: Path, content: bytes) -> bool:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_whole(path, _checksum(content), content, mode=0o600)
+        write_whole(path, checksum(content, _CHECKSUM_BYTES), content, mode=0o600)
     except OSError:
         return False
     return True
@@ -41,10 +43,10 @@ def kept(path: Path) -> bytes | None:
     """The content that `keep` wrote; `None` where there is none, or a disk has changed it since."""
     try:
         with open(path, "rb") as file:
-            checksum, content = file.read(_CHECKSUM_BYTES), file.read()
+            written, content = file.read(_CHECKSUM_BYTES), file.read()
     except OSError:
         return None
-    return content if checksum == _checksum(content) else None
+    return content if written == checksum(content, _CHECKSUM_BYTES) else None
 
 
 LIBRARIES = ("duckdb", "jsonschema_rs", "lark", "pathspec", "pyyaml", "sqlglot", "sqlglotc", "sqlglotrs")
@@ -52,9 +54,9 @@ LIBRARIES = ("duckdb", "jsonschema_rs", "lark", "pathspec", "pyyaml", "sqlglot",
 
 
 @cache
-def program_stamp() -> bytes:
+def program_stamp() -> str:
     """A digest of this installation: the names, sizes and times of its files, and the releases of `LIBRARIES`."""
-    return digest(sys.version, *_stamps(os.path.dirname(os.path.realpath(__file__))), *releases(sys.path))
+    return local_key(sys.version, *_stamps(os.path.dirname(os.path.realpath(__file__))), *releases(sys.path))
 
 
 def releases(folders: Iterable[str]) -> list[str]:
@@ -82,16 +84,10 @@ def _stamps(folder: str) -> Iterator[str]:
 def thinned(folder: Path, most: int) -> None:
     """Remove the oldest quarter of what `folder` keeps where that is more than `most` entries."""
     with contextlib.suppress(OSError):
+        if len(os.listdir(folder)) <= most:
+            return
         with os.scandir(folder) as entries:
             found = [(e.stat().st_mtime_ns, e.path) for e in entries if not e.name.startswith(".new-")]
-        if len(found) > most:
-            for _, path in sorted(found)[: len(found) // 4]:
-                with contextlib.suppress(OSError):
-                    os.unlink(path)
-
-
-_CHECKSUM_BYTES = 16
-
-
-def _checksum(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=_CHECKSUM_BYTES).digest()
+        for _, path in sorted(found)[: len(found) // 4]:
+            with contextlib.suppress(OSError):
+                os.unlink(path)

@@ -1,9 +1,12 @@
-"""Digests of lists of parts, told apart: what every fingerprint, contract digest, address and cache key is made of."""
+"""Digests of lists of parts, told apart: what every fingerprint, contract digest, address and cache key is made of.
+
+What is told to others is SHA-256. What only this installation reads again, as keys and checksums of caches, is BLAKE2,
+from where `hashlib` itself takes it: to load `hashlib` loads OpenSSL, which takes longer than to look up what is kept.
+"""
 
 from __future__ import annotations
 
-import binascii
-import hashlib
+from _blake2 import blake2b
 from collections.abc import Iterable, Mapping
 from enum import Enum
 
@@ -19,12 +22,24 @@ def packed(*parts: bytes | str) -> bytes:
 
 def digest(*parts: bytes | str) -> bytes:
     """SHA-256 of `packed(*parts)`."""
+    import hashlib  # loads OpenSSL, which a check does not need
+
     return hashlib.sha256(packed(*parts)).digest()
 
 
 def hexdigest(*parts: bytes | str) -> str:
     """SHA-256 of `packed(*parts)`, in hexadecimal digits."""
     return digest(*parts).hex()
+
+
+def local_key(*parts: bytes | str) -> str:
+    """BLAKE2 of `packed(*parts)`, in hexadecimal digits: what a cache knows something by."""
+    return blake2b(packed(*parts), digest_size=32).hexdigest()
+
+
+def checksum(content: bytes, size: int = 16) -> bytes:
+    """BLAKE2 of `content`, in `size` bytes: whether it is what was written, or was seen before."""
+    return blake2b(content, digest_size=size).digest()
 
 
 def of_value(value: object) -> bytes:
@@ -79,4 +94,7 @@ def policy_source(text: str) -> str:
     >>> policy_source("")
     "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
     """
+    import binascii
+    import hashlib
+
     return f"'sha256-{binascii.b2a_base64(hashlib.sha256(text.encode()).digest(), newline=False).decode()}'"

@@ -20,7 +20,7 @@ UNITS = {
     "w": 7 * 86_400 * SECOND,
 }
 """The units of durations in nanoseconds, the first of a size being that which is written."""
-_DURATION = re.compile(f"([0-9]{{1,9}})({'|'.join(UNITS)})")
+_DURATION = f"([0-9]{{1,9}})({'|'.join(UNITS)})"
 
 
 def duration(text: str) -> int:
@@ -29,7 +29,7 @@ def duration(text: str) -> int:
     >>> duration("7d")
     604800000000000
     """
-    found = _DURATION.fullmatch(text.strip()) if isinstance(text, str) else None
+    found = re.fullmatch(_DURATION, text.strip()) if isinstance(text, str) else None
     if found is None or int(found[1]) == 0:
         raise ValueError(f"{text!r} is no duration: give a number above zero and a unit, such as 7d, 36h or 90min")
     return int(found[1]) * UNITS[found[2]]

@@ -1,8 +1,9 @@
-"""`dataclass`, `field` and `replace` of the standard library, for frozen values, defined in a fraction of the time.
+"""`dataclass`, `field`, `replace` and `NamedTuple` of the standard library, for frozen values, defined in a fraction of
+the time.
 
 A compiler has some two hundred kinds of values. The standard library writes, compiles and runs the source of six
 methods for each, which takes longer than to check a small project. Here a kind shares the code of its methods with
-all others of its size. Meaning, type checking and reflection (`fields`, `is_dataclass`, `asdict`) are those of the
+all others of its size, and they are made when its first value asks for them. Meaning, type checking and reflection (`fields`, `is_dataclass`, `asdict`) are those of the
 standard library; only what this package uses is there: frozen values, `slots`, `order`, `eq`, `init`.
 
 That a value is frozen is what the type checker holds: no assignment passes it. It is not held a second time while the
@@ -16,7 +17,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dataclasses import dataclass, field, replace
+    from typing import NamedTuple
 else:
+    from collections import namedtuple
     from functools import cache
     from operator import attrgetter
     from types import FunctionType, SimpleNamespace
@@ -58,59 +61,80 @@ else:
         """Gives what a value of `cls` was made of, in the order of `__init__`."""
         return _getter(cls.__match_args__)
 
+    class _Later:
+        """What a kind has besides its fields, made when it is first asked for: of most kinds a check makes no value."""
+
+        __slots__ = ("make", "name", "of")
+
+        def __init__(self, make):
+            self.make = make
+
+        def __set_name__(self, owner, name):
+            self.of, self.name = owner, name
+
+        def __get__(self, value, owner):
+            made = self.make(self.of)
+            setattr(self.of, self.name, made)
+            return made.__get__(value, owner) if isinstance(made, FunctionType) else made
+
     def _made(cls, slots, order, eq, init):
-        own = _own_fields(cls)
-        inherited = [f for base in reversed(cls.__mro__[1:]) for f in base.__dict__.get("__value_fields__", ())]
-        names = [f.name for f in own]
-        fields = (*(f for f in inherited if f.name not in names), *own)
         attributes = dict(cls.__dict__)
-        for one in own:
-            if one.default is _MISSING or slots:
-                attributes.pop(one.name, None)
-            else:
-                attributes[one.name] = one.default
-        for name in ("__dict__", "__weakref__"):
-            attributes.pop(name, None)
+        attributes.pop("__dict__", None)
+        attributes.pop("__weakref__", None)
+        annotations = attributes.get("__annotations__", ())
+        given = {name: attributes.pop(name, _MISSING) for name in annotations}
+        above = cls.__mro__[1:-1]
         if slots:
-            above = {name for base in cls.__mro__[1:-1] for name in base.__dict__.get("__slots__", ())}
-            attributes["__slots__"] = tuple(name for name in names if name not in above)
+            there = {name for base in above for name in base.__dict__.get("__slots__", ())}
+            attributes["__slots__"] = tuple(name for name in annotations if name not in there)
             attributes.setdefault("__getstate__", _getstate)
             attributes.setdefault("__setstate__", _setstate)
-        attributes["__value_fields__"] = fields
-        attributes["__match_args__"] = tuple(f.name for f in fields if f.init)
+        else:
+            attributes |= {n: g for n, g in given.items() if g is not _MISSING and not isinstance(g, _Field)}
+        attributes["__value_given__"] = given
+        attributes["__value_fields__"] = _Later(_fields)
+        named = dict.fromkeys(n for base in reversed(above) for n in base.__dict__.get("__match_args__", ()))
+        named |= {n: None for n, g in given.items() if not isinstance(g, _Field) or g.init}
+        attributes["__match_args__"] = (*named,)
         attributes["__dataclass_fields__"] = _REFLECTED
-        attributes["__dataclass_params__"] = SimpleNamespace(
-            init=init, repr=True, eq=eq, order=order, unsafe_hash=False, frozen=True
-        )
+        attributes["__dataclass_params__"] = _parameters(init, eq, order)
         attributes.setdefault("__repr__", _repr)
         if eq:
-            compared = tuple(f.name for f in fields if f.compare)
-            get = _getter(compared)
-            if "__eq__" not in attributes:
-                attributes["__eq__"] = _with(_eq, get=get)
-            if cls.__dict__.get("__hash__") is None:
-                attributes["__hash__"] = _with(_hash, get=get)
+            attributes.setdefault("__eq__", _Later(_equal))
+            if attributes.get("__hash__") is None:
+                attributes["__hash__"] = _Later(_hashed)
             if order:
-                for name, function in _ORDER.items():
-                    attributes[name] = _with(function, get=get)
-        qualified = cls.__qualname__
-        made = type(cls)(cls.__name__, cls.__bases__, attributes)
-        made.__qualname__ = qualified
-        if init and "__init__" not in cls.__dict__:
-            made.__init__ = _init(made, fields)
-        return made
+                attributes |= {name: _Later(make) for name, make in _ORDER.items()}
+        if init:
+            attributes.setdefault("__init__", _Later(_init))
+        attributes["__qualname__"] = cls.__qualname__
+        return type(cls)(cls.__name__, cls.__bases__, attributes)
 
-    def _own_fields(cls):
-        found = []
-        for name, type_ in cls.__dict__.get("__annotations__", {}).items():  # noqa: RUF063 (`inspect` is slow to load)
-            given = cls.__dict__.get(name, _MISSING)
-            one = given if isinstance(given, _Field) else _Field(given)
-            one.name, one.type = name, type_
-            found.append(one)
-        return found
+    @cache
+    def _parameters(init, eq, order):
+        return SimpleNamespace(init=init, repr=True, eq=eq, order=order, unsafe_hash=False, frozen=True)
 
-    def _init(cls, fields):
+    def _fields(cls):
+        """The fields, those of bases first."""
+        bases = [base for base in reversed(cls.__mro__[1:]) if "__value_fields__" in base.__dict__]
+        found = {field.name: field for base in bases for field in base.__value_fields__}
+        for name, given in cls.__value_given__.items():
+            one = found[name] = given if isinstance(given, _Field) else _Field(given)
+            one.name, one.type = name, cls.__annotations__[name]
+        return (*found.values(),)
+
+    def _compared(cls):
+        return _getter(tuple(f.name for f in cls.__value_fields__ if f.compare))
+
+    def _equal(cls):
+        return _with(_eq, get=_compared(cls))
+
+    def _hashed(cls):
+        return _with(_hash, get=_compared(cls))
+
+    def _init(cls):
         """`__init__`: the code that all kinds of this size share, with this kind's names."""
+        fields = cls.__value_fields__
         given = [f for f in fields if f.init]
         made = [f for f in fields if f.default_factory is not _MISSING]
         checked = hasattr(cls, "__post_init__")
@@ -183,7 +207,10 @@ else:
     def _ge(self, other):
         return get(self) >= get(other) if self.__class__ is other.__class__ else NotImplemented  # noqa: F821
 
-    _ORDER = {"__lt__": _lt, "__le__": _le, "__gt__": _gt, "__ge__": _ge}
+    def _ordered(function):
+        return lambda cls: _with(function, get=_compared(cls))
+
+    _ORDER = {f.__name__.replace("_", "__", 1) + "__": _ordered(f) for f in (_lt, _le, _gt, _ge)}
 
     def _repr(self):
         shown = (f"{f.name}={getattr(self, f.name)!r}" for f in self.__value_fields__ if f.repr)
@@ -217,4 +244,17 @@ else:
 
     _REFLECTED = _Reflected()
 
-__all__ = ["dataclass", "field", "replace"]
+    class _NamedTuple(type):
+        def __new__(metaclass, name, bases, namespace):
+            if not bases:
+                return super().__new__(metaclass, name, bases, namespace)
+            names = namespace["__annotations__"]
+            defaults = [namespace.pop(n) for n in names if n in namespace]
+            made = namedtuple(name, names, defaults=defaults, module=namespace["__module__"])
+            return type(name, (made,), namespace | {"__slots__": ()})
+
+    class NamedTuple(metaclass=_NamedTuple):
+        """As `typing.NamedTuple`, which compiles each annotation."""
+
+
+__all__ = ["NamedTuple", "dataclass", "field", "replace"]

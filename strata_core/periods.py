@@ -17,7 +17,7 @@ MOST_PERIODS = 100_000
 """Periods of one request at most: more is a slip of the pen."""
 LAST = datetime(9999, 1, 1)
 """No partition begins here or later: what has no date is often dated to the end of time."""
-_KEY = re.compile(r"(\d{4}-\d{2}(?:-\d{2})?)(?:[-T ](\d{2}:\d{2})(?::00)?)?", re.ASCII)
+_KEY = r"(?a)(\d{4}-\d{2}(?:-\d{2})?)(?:[-T ](\d{2}:\d{2})(?::00)?)?"
 
 
 class Every(StrEnum):
@@ -147,7 +147,7 @@ def instant_of(key: str, *, short: bool = False) -> datetime | None:
     >>> instant_of("2013-01-05-14:00"), instant_of("2013-02"), instant_of("2013-02-30")
     (datetime.datetime(2013, 1, 5, 14, 0), None, None)
     """
-    if (found := _KEY.fullmatch(key)) is None:
+    if (found := re.fullmatch(_KEY, key)) is None:
         return None
     day, clock = found.groups()
     if len(day) == 7 and not short:

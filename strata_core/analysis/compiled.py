@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from ..contract.assertions import Assertion
-from ..contract.authoring import Proof
 from ..contract.model import Freshness, TableContract
 from ..diagnostics import Diagnostic, Span
 from ..frozen import dataclass, field
-from ..periods import Periods
-from ..relation.canonical import canonical
 from ..relation.expressions import Expr, SortKey, externs_in
 from ..relation.nodes import Relation, expressions, walk_relation
 from ..relation.schema import Column
-from .cells import CellValue
+
+if TYPE_CHECKING:  # what a value only holds is loaded by who makes it
+    from ..contract.assertions import Assertion
+    from ..contract.authoring import Proof
+    from ..periods import Periods
+    from .cells import CellValue
 
 ResourceKind = Literal["csv", "parquet", "duckdb", "dbt", "table"]
 OptionValue = str | int | float | bool | None
@@ -116,6 +117,8 @@ class CompiledModel:
     @cached_property
     def relation(self) -> Relation:
         """What is written, in canonical form: what engines run and fingerprints hash, and no check needs."""
+        from ..relation.canonical import canonical
+
         return canonical(self.written)
 
 
@@ -158,6 +161,14 @@ class UnitTest:
     expected: LiteralRows | None
     expectations: tuple[Expectation, ...]
     span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """What `test` blocks ask: of published tables, and of the rows that they bring themselves."""
+
+    expectations: tuple[Expectation, ...] = ()
+    units: tuple[UnitTest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

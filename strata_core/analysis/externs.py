@@ -18,7 +18,7 @@ from .types import Domains, resolve_type
 
 SQL_ENGINES = ("duckdb", "spark")
 PYTHON_ENGINES = ("reference", "polars")
-ENTRY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*")
+ENTRY = r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*:[A-Za-z_][A-Za-z0-9_]*"
 
 
 def resolve_externs(declared: Iterable[ast.Extern], domains: Domains, report: Report) -> dict[str, Extern]:
@@ -78,7 +78,7 @@ def _binding(entry: ast.Entry, parameters: Mapping[str, ExternParameter], report
         return None
     text = entry.value.value
     if engine in PYTHON_ENGINES:
-        if ENTRY.fullmatch(text) is None:
+        if re.fullmatch(ENTRY, text) is None:
             fix = f'write `{engine}: "module:function"`'
             report(Diagnostic("E070", f"`{text}` names no function in Python", entry.value.span, fix=fix))
             return None

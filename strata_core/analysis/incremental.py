@@ -9,6 +9,8 @@ cursor, whether it is computed in full or not. Codes: E021, E051, E071.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..diagnostics import Diagnostic, Report
 from ..language import ast
 from ..language.names import spelled
@@ -28,12 +30,11 @@ CURSORS = Int64 | Decimal | Date | Timestamp | String
 SHORT = "an incremental model makes each of its rows from one row of the table that it begins with"
 
 
-def incremental_of(model: ast.Model, output: Project, report: Report) -> Incremental | None:
-    """How `model`, whose outputs are `output`, can be added to; None where it is computed anew each time, or where
-    what it asks for cannot be, which is reported."""
-    written = [s for s in model.statements if isinstance(s, ast.Incremental)]
-    if not written:
-        return None
+def incremental_of(
+    written: Sequence[ast.Incremental], model: ast.Model, output: Project, report: Report
+) -> Incremental | None:
+    """How `model`, whose outputs are `output`, can be added to, as the statements `written` ask; None where what they
+    ask for cannot be, which is reported."""
     statement, found = written[0], list[Diagnostic]()
     if len(written) > 1:
         fix = "keep one of the two"

@@ -8,9 +8,9 @@ out. W001, W005, W007 to W009, W011, W014, W015. W012 and W013 are told where ex
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from ..diagnostics import Diagnostic, Related, Severity, Span
+from ..frozen import dataclass
 from ..language import ast
 from ..relation.expressions import Call, ColumnRef, Expr, Literal, columns_read, conjuncts
 from ..relation.nodes import AsofJoin, Expand, Extend, Filter, Item, Join, JoinKind, Project, Relation, Sort
@@ -42,7 +42,8 @@ def lints(model: ast.Model, walked: Sequence[Step]) -> Iterator[Diagnostic]:
     yield from _unused([step.statement for step in walked])
 
 
-class Known(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Known:
     """What is known of a model as a whole: its joins, by the columns of the right side as the joined rows have them;
     and, by the identity of a relation, its columns that an outer join made optional."""
 
@@ -50,7 +51,8 @@ class Known(NamedTuple):
     optional: dict[int, frozenset[str]]
 
 
-class Fan(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Fan:
     """A `join` repeats the rows of one side, once for each row of the other that has the same `keys`."""
 
     join: ast.Join | None
@@ -348,7 +350,8 @@ def _unused_one(statement: ast.Statement, later: Named) -> Iterator[Diagnostic]:
         yield _warning("W014", message, statement.name.span, "read it, `derive` it, or leave it out")
 
 
-class Named(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Named:
     """The tables whose columns are named, and the columns that are named alone."""
 
     tables: set[str]

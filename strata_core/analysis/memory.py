@@ -18,12 +18,11 @@ from ..frozen import dataclass, field
 from ..language import ast
 from ..relation.extern import Extern
 from ..types import ValueType
-from .compiled import CompiledModel, Source
+from .compiled import CompiledModel, Source, Tests
 from .fn.expansion import Evaluated
 from .model import Outcome
 from .order import Order
 from .scope import Table
-from .tests import Tests
 
 V = TypeVar("V")
 R = TypeVar("R")

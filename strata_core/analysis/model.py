@@ -7,6 +7,7 @@ Codes: E021, E051 and E055 to E064 of the parts, E010 to E015 of the contract, E
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ..contract.authoring import Conformance, conform
 from ..contract.model import TableContract
@@ -15,25 +16,24 @@ from ..folder_names import NAME_RULE, names_a_folder
 from ..frozen import dataclass, replace
 from ..language import ast
 from ..relation.build import project, ref
-from ..relation.canonical import canonical
 from ..relation.expressions import SortKey, coerce, columns_read
 from ..relation.nodes import Item, Project, Relation
 from ..relation.schema import Column, Schema
 from ..types import UNKNOWN, Date, Float64, Inferred, Int64, Timestamp, Unknown, ValueType
 from .compiled import CompiledModel, Incremental
 from .fields import freshness_of
-from .incremental import incremental_of, latest
 from .lints import lints
-from .mending import mended
 from .names import duplicate, unknown
 from .order import reads
-from .partitions import periods_of
 from .scope import Table
 from .sources import entries
 from .state import Rows, Surroundings, over_names
 from .statements import last_rows, steps
 from .tables import model_table, promised_table
 from .windows import UNORDERED
+
+if TYPE_CHECKING:
+    from ..periods import Periods
 
 MAX_STATEMENTS = 50
 """Statements beyond which a model is made canonical at once: values that nest too deep are not compared or pickled."""
@@ -60,14 +60,16 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
     age = freshness_of(freshness, found.append)
     name = model.name.text
     made = _output(rows)
-    incremental = incremental_of(model, made, found.append) if rows.scope.complete else None
-    output = latest(made, incremental.keys, incremental.cursor) if incremental and incremental.keys else made
+    output, incremental = _added_to(model, made, found) if rows.scope.complete else (made, None)
     partition = _partition(model, output, contract, found) if rows.scope.complete else ()
     if freshness is not None and freshness.column is not None and rows.scope.complete:
         _check_instant(freshness.column, output, found)
     conformance = _conformance(model, output, rows, contract) if contract is not None else None
     if conformance is not None and contract is not None:
-        found += mended(conformance.diagnostics, model, contract, around)
+        if conformance.diagnostics:
+            from .mending import mended
+
+            found += mended(conformance.diagnostics, model, contract, around)
         _check_cursor(model, incremental, conformance, found)
     if not rows.scope.outputs and rows.scope.complete and not has_errors(found):
         message = f"the model `{model.name}` has no columns"
@@ -78,11 +80,11 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
     casts = conformance.casts if conformance is not None else {}
     relation: Relation = _widened(output, casts)
     if len(model.statements) > MAX_STATEMENTS:
-        relation = canonical(relation)
+        relation = _canonical(relation)
     if incremental is not None:
-        incremental = replace(incremental, rows=canonical(_widened(made, casts)))
+        incremental = replace(incremental, rows=_canonical(_widened(made, casts)))
     order = _order(rows, found)
-    periods = periods_of(model, relation, partition, incremental, found.append)
+    periods = _periods(model, relation, partition, incremental, found)
     if has_errors(found):
         return Outcome(model_table(name, relation, contract), None, tuple(found))
     found += lints(model, walked)
@@ -93,7 +95,7 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
         contract,
         conformance.assertions if conformance is not None else (),
         conformance.proofs if conformance is not None else (),
-        tuple(replace(e, relation=canonical(e.relation)) for e in rows.expectations),
+        tuple(replace(e, relation=_canonical(e.relation)) for e in rows.expectations),
         tuple(reads(model)),
         entries(model.attributes),
         age,
@@ -104,6 +106,39 @@ def compile_model(model: ast.Model, contracts: Mapping[str, TableContract | None
         periods,
     )
     return Outcome(model_table(name, relation, contract), compiled, tuple(found))
+
+
+# What few models ask for is loaded by those that do: an edited model is checked in the time in which modules load.
+
+
+def _canonical(relation: Relation) -> Relation:
+    from ..relation.canonical import canonical
+
+    return canonical(relation)
+
+
+def _added_to(model: ast.Model, made: Project, found: list[Diagnostic]) -> tuple[Project, Incremental | None]:
+    """The rows of the table, `made` are those that are computed; and how it can be added to, if the model asks so."""
+    if not (written := [s for s in model.statements if isinstance(s, ast.Incremental)]):
+        return made, None
+    from .incremental import incremental_of, latest
+
+    incremental = incremental_of(written, model, made, found.append)
+    return latest(made, incremental.keys, incremental.cursor) if incremental and incremental.keys else made, incremental
+
+
+def _periods(
+    model: ast.Model,
+    output: Relation,
+    partition: tuple[str, ...],
+    incremental: Incremental | None,
+    found: list[Diagnostic],
+) -> Periods | None:
+    if not any(entry.key.text.startswith("partition_") for entry in model.attributes):
+        return None
+    from .partitions import periods_of
+
+    return periods_of(model, output, partition, incremental, found.append)
 
 
 def _check_name(name: ast.Name, found: list[Diagnostic]) -> None:

@@ -14,7 +14,7 @@ from ..language import ast
 from ..relation.build import scan
 from ..relation.extern import Extern
 from ..types import ValueType
-from .compiled import CompiledModel, CompiledProject, Source
+from .compiled import CompiledModel, CompiledProject, Source, Tests
 from .declarations import Declarations, collect
 from .externs import resolve_externs
 from .fields import table_contract
@@ -29,7 +29,6 @@ from .scope import Table
 from .sources import resolve_source
 from .state import Surroundings
 from .tables import promised_table
-from .tests import Tests, resolve_tests
 from .types import Domains, resolve_domains
 
 V = TypeVar("V")
@@ -236,6 +235,7 @@ def _tests(
     functions."""
     if not declared.tests:
         return ()
+    from .tests import resolve_tests  # with unit tests and what these read, which a project without tests does not need
 
     def resolved(
         test: ast.Test,

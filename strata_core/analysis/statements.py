@@ -14,13 +14,7 @@ from ..language import ast
 from ..relation.build import filter_rows, scan
 from ..relation.expressions import ColumnRef, Expr, columns_read
 from ..relation.nodes import Item
-from .aggregates import group_rows
-from .asof import asof_rows
-from .combine import combine_rows
-from .dedup import dedup_rows
-from .expand import expand
 from .expressions import predicate, typed
-from .joins import join_rows
 from .outputs import Output, choices, complete, compute, internal_names
 from .row_order import take_rows
 from .scope import Scope, Table, scope_of
@@ -101,11 +95,15 @@ def next_rows(
     rows: Rows,
     around: Surroundings,
 ) -> Rows:
-    """The rows after one statement."""
+    """The rows after one statement. What makes those of a kind is loaded when a model has one."""
     match statement:
         case ast.Join():
+            from .joins import join_rows
+
             return join_rows(statement, rows, around)
         case ast.AsofJoin():
+            from .asof import asof_rows
+
             return asof_rows(statement, rows, around)
         case ast.Filter():
             return _filter(statement, rows, around)
@@ -115,20 +113,28 @@ def next_rows(
             return _derive(statement, rows, around)
         case ast.Select():
             return _select(statement, rows, around)
-        case ast.Group():
+        case ast.Group() | ast.Aggregate():
+            from .aggregates import group_rows
+
+            if isinstance(statement, ast.Aggregate):
+                return group_rows((), (statement,), "aggregate", rows, around)
             return group_rows(statement.keys, statement.body, "group", rows, around)
-        case ast.Aggregate():
-            return group_rows((), (statement,), "aggregate", rows, around)
         case ast.Sort():
             order = sort_keys(statement.keys, context(rows, around, "a sort"))
             return rows if order is None else replace(rows, order=order, sorted_at=statement.span)
         case ast.Take():
             return take_rows(statement, rows)
         case ast.SetOperation():
+            from .combine import combine_rows
+
             return combine_rows(statement, rows, around)
         case ast.Dedup():
+            from .dedup import dedup_rows
+
             return dedup_rows(statement, rows, around)
         case ast.Expand():
+            from .expand import expand
+
             return expand(statement, rows, around)
 
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..diagnostics import Span
-from ..frozen import dataclass, replace
+from ..frozen import replace
 from ..language import ast
 from ..relation.build import filter_rows, join, project, ref
 from ..relation.canonical import canonical
 from ..relation.expressions import Expr, call
 from ..relation.nodes import Item, JoinKind, Relation
 from .aggregates import group_rows
-from .compiled import CompiledModel, Expectation, UnitTest
+from .compiled import CompiledModel, Expectation, Tests, UnitTest
 from .declarations import Declarations
 from .expressions import predicate, resolved, typed
 from .names import unknown
@@ -33,14 +33,6 @@ from .walk import aggregates_in
 PLACE = "an expectation"
 ROW_COUNT = "row_count"
 """What stands for `count()` in an expectation."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tests:
-    """What `test` blocks ask: of published tables, and of the rows that they bring themselves."""
-
-    expectations: tuple[Expectation, ...]
-    units: tuple[UnitTest, ...]
 
 
 def resolve_tests(declared: Declarations, models: Mapping[str, CompiledModel], around: Surroundings) -> Tests:

@@ -36,7 +36,7 @@ from .names import duplicate, unknown
 
 Domains = Mapping[str, ValueType]
 
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?!\s*:)\b")
+_WORD = r"[A-Za-z_][A-Za-z0-9_]*(?!\s*:)\b"
 
 
 def resolve_domains(declared: Mapping[str, ast.Domain], broken: frozenset[str], report: Report) -> Domains:
@@ -159,11 +159,11 @@ def _struct(fields: list[ast.TypeField], given: int, domains: Domains, report: R
 def spelled_type(text: ast.Literal, domains: Domains, report: Report) -> ValueType | None:
     """The type that a string such as the one in `cast(x, "decimal(10,2)")` spells; domains are allowed in it."""
     spelling = str(text.value)
-    used = {word for word in _WORD.findall(spelling) if word in domains}
+    used = {word for word in re.findall(_WORD, spelling) if word in domains}
     if any(domains[word] == UNKNOWN for word in used):
         return None
     try:
-        return parse_type(_WORD.sub(lambda m: str(domains[m[0]]) if m[0] in used else m[0], spelling))
+        return parse_type(re.sub(_WORD, lambda m: str(domains[m[0]]) if m[0] in used else m[0], spelling))
     except TypeSpellingError as error:
         here = TYPES.get(spelling.strip().lower())
         fix = f'write `"{here}"`' if here is not None else 'write a type such as "decimal(10,2)"'

@@ -8,9 +8,10 @@ Codes: E001 for a part that is given twice, E003 for numbers out of range, E023 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..diagnostics import Diagnostic, Related, Report, Span
+from ..frozen import dataclass
 from . import ast
 from .literals import (
     INT_MAX,
@@ -27,7 +28,8 @@ from .literals import (
 )
 
 
-class Clause(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Clause:
     """A named part of the node above: `word` says which."""
 
     word: str

@@ -10,7 +10,7 @@ from ..frozen import dataclass
 from .scanner import Lines, scan
 from .tables import load_tables
 
-COMMENT = re.compile(r"(?P<line>(?://|#)[^\n]*)|/\*.*?\*/", re.DOTALL)
+COMMENT = r"(?P<line>(?://|#)[^\n]*)|(?s:/\*.*?\*/)"
 """A comment, where no token stands; `line` is one that ends with its line."""
 
 
@@ -30,7 +30,7 @@ def comments(text: str, file: str) -> Iterator[PlacedComment]:
     code = 0  # the line on which the last token ends
     for token in scan(text, load_tables()):
         following = lines.span(token.start, token.end)
-        for match in COMMENT.finditer(text, position, token.start):
+        for match in re.compile(COMMENT).finditer(text, position, token.start):
             span = lines.span(match.start(), match.end())
             yield PlacedComment(match.group(), span, code if code == span.line else following.line)
         position, code = token.end, following.end_line

@@ -7,6 +7,7 @@ tokens: those behind a token on its line *trail* it, all others *lead* the token
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -163,7 +164,7 @@ def _between(gap: str, *, first: bool, last: bool) -> tuple[tuple[Comment, ...],
     """The comments between two tokens: those that trail the one before, those that lead the one behind, and whether
     a blank line stands before the one behind. At the start of the text (`first`) nothing can be trailed, at its end
     (`last`) nothing stands behind on the line."""
-    found = list(COMMENT.finditer(gap))
+    found = list(re.finditer(COMMENT, gap))
     trailing: list[Comment] = []
     leading: list[Comment] = []
     # From the last one backwards: a comment in one line with the token behind it, and nothing else between.

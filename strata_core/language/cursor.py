@@ -4,6 +4,7 @@ which declaration a name would stand. For completion.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -118,7 +119,7 @@ def _in_comment(text: str, tokens: Sequence[Token], offset: int) -> bool:
     error = next((t for t in tokens if t.kind == ERROR and t.start < offset and t.text.startswith("/*")), None)
     if error is not None:
         return True
-    for match in COMMENT.finditer(text, start, stop):
+    for match in re.compile(COMMENT).finditer(text, start, stop):
         line = match["line"] is not None
         if match.start() < offset and (offset <= match.end() if line else offset < match.end()):
             return True

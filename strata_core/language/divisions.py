@@ -20,12 +20,12 @@ from .tables import Tables
 _NAME = r"[A-Za-z_]\w*"
 _OPERAND = rf"(?:\d[\d_]*(?:\.\d+)?|{_NAME}(?:\.{_NAME})?(?:\([^()]*\))?|\([^()]+\))"
 _STATEMENT = "filter|where|let|select|derive|group|aggregate|sort|take|dedup|expand|union|intersect|except|join_[a-z]+"
-_COMMENT = re.compile(r"//[ \t]*[\w(]")
-_HALF = re.compile(
+_COMMENT = r"//[ \t]*[\w(]"
+_HALF = (
     rf"//\s*(?P<operand>{_OPERAND}(?:\s*[-+*/%]\s*{_OPERAND})*)"
     rf"(?P<rest>(?:\s*(?:[=!]=|[<>]=?)\s*{_OPERAND})?[,)}}\]\s]*(?:(?:{_NAME}\s*=|(?:{_STATEMENT})\b|//|#).*)?)"
 )
-_READ = re.compile(rf"{_NAME}\b(?!\s*\()")
+_READ = rf"{_NAME}\b(?!\s*\()"
 _HEADS = frozenset({"import", "source", "contract", "domain", "model", "pipeline", "fn", "test", "extern"})
 _WITH_EXPRESSIONS = frozenset({"model", "fn", "test"})
 _OPERANDS = frozenset({"IDENT", "QUOTED", "INT", "FLOAT"})
@@ -33,7 +33,7 @@ _OPERANDS = frozenset({"IDENT", "QUOTED", "INT", "FLOAT"})
 
 def divisions(text: str, lines: Lines, tables: Tables) -> Iterator[Diagnostic]:
     """W019 for the comments of a piece that read as the other half of a division."""
-    if "//" not in text or not any(_stands_behind(text, found.start()) for found in _COMMENT.finditer(text)):
+    if "//" not in text or not any(_stands_behind(text, found.start()) for found in re.finditer(_COMMENT, text)):
         return  # nearly no text has one
     tokens = scan(text, tables)
     words = {token.text for token in tokens}
@@ -41,11 +41,15 @@ def divisions(text: str, lines: Lines, tables: Tables) -> Iterator[Diagnostic]:
     for before, token in pairwise(tokens):
         if before.text in _HEADS and not text[text.rfind("\n", 0, before.start) + 1 : before.start].strip():
             head = before.text
-        comment = COMMENT.search(text, before.end, token.start)
+        comment = re.compile(COMMENT).search(text, before.end, token.start)
         if head not in _WITH_EXPRESSIONS or comment is None or not _is_operand(before, tables):
             continue
-        half = _HALF.fullmatch(comment.group())
-        if half is None or "\n" in text[before.end : comment.start()] or not words.issuperset(_READ.findall(half[1])):
+        half = re.fullmatch(_HALF, comment.group())
+        if (
+            half is None
+            or "\n" in text[before.end : comment.start()]
+            or not words.issuperset(re.findall(_READ, half[1]))
+        ):
             continue
         if half["rest"].lstrip().startswith(("=", "!", "<", ">")) and not half[1][0].isdigit():
             continue  # a condition, which was made a comment

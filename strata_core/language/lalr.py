@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..frozen import dataclass
 from .scanner import Token
 from .tables import Tables
 
 
-class Failure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Failure:
     """No rule goes on at the token at `position` (the number of tokens, where it is their end)."""
 
     position: int

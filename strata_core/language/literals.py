@@ -15,8 +15,8 @@ Action = Callable[[list[Any], Span, Report], Any]
 
 INT_MAX = 2**63 - 1
 DECIMAL_DIGITS = 38
-_SPECIAL = re.compile(r"\\(.)|\$\{", re.DOTALL)
-_HOLE = re.compile(r"\$\{\s*(?P<first>[A-Za-z_][A-Za-z0-9_]*)\s*(?:\.\s*(?P<field>[A-Za-z_][A-Za-z0-9_]*)\s*)?\}")
+_SPECIAL = r"(?s:\\(.))|\$\{"
+_HOLE = r"\$\{\s*(?P<first>[A-Za-z_][A-Za-z0-9_]*)\s*(?:\.\s*(?P<field>[A-Za-z_][A-Za-z0-9_]*)\s*)?\}"
 _ESCAPED = {"n": "\n", "t": "\t"}
 
 
@@ -29,10 +29,10 @@ def name(c: list[Any], span: Span, report: Report) -> ast.Name:
     if text[0] != "`":
         return ast.Name(text, span)
     body = text[1:-1]
-    if "${" in body and _HOLE.search(body):
+    if "${" in body and re.search(_HOLE, body):
         parts: list[str | ast.ColumnRef] = []
         end = 0
-        for match in _HOLE.finditer(body):
+        for match in re.finditer(_HOLE, body):
             parts += [body[end : match.start()], _hole(match, text, 1, span)]
             end = match.end()
         return ast.NameTemplate(body, span, (*parts, body[end:]))
@@ -46,14 +46,14 @@ def _string_value(raw: str, span: Span, report: Report) -> tuple[str, Parts]:
         return body, ()
     parts: list[str | ast.ColumnRef] = [""]
     end = 0
-    for match in _SPECIAL.finditer(body):
+    for match in re.finditer(_SPECIAL, body):
         before = body[end : match.start()]
         end = match.end()
         if match[1]:
             parts[-1] = f"{parts[-1]}{before}{_ESCAPED.get(match[1], match[1])}"
             continue
         parts[-1] = f"{parts[-1]}{before}"
-        if hole := _HOLE.match(body, match.start()):
+        if hole := re.compile(_HOLE).match(body, match.start()):
             parts += [_hole(hole, raw, 1, span), ""]
             end = hole.end()
         else:
@@ -130,7 +130,7 @@ def int_literal(c: list[Any], span: Span, report: Report) -> ast.Literal:
 def float_literal(c: list[Any], span: Span, report: Report) -> ast.Literal:
     """A float literal, with its digits. E003 beyond 38 digits or the range of float64."""
     text: str = c[0].replace("_", "")
-    digits = re.split("[eE]", text)[0].replace(".", "").lstrip("0")
+    digits = text.lower().partition("e")[0].replace(".", "").lstrip("0")
     if len(digits) > DECIMAL_DIGITS:
         fix = f"write at most {DECIMAL_DIGITS} digits"
         report(Diagnostic("E003", f"the number has more than {DECIMAL_DIGITS} digits", span, fix=fix))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from .lalr import accepted
 from .tables import load_tables
-
-_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def spelled(name: str) -> str:
@@ -17,7 +14,7 @@ def spelled(name: str) -> str:
     >>> spelled("amount"), spelled("from"), spelled("unit price")
     ('amount', '`from`', '`unit price`')
     """
-    return name if _BARE.fullmatch(name) and name not in reserved_words() else f"`{name}`"
+    return name if name.isascii() and name.isidentifier() and name not in reserved_words() else f"`{name}`"
 
 
 def can_be_written(name: str) -> bool:

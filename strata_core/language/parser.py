@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple, get_args
+from typing import get_args
 
 from ..diagnostics import Diagnostic, Related, Span, has_errors
 from ..diagnostics.placing import placed
@@ -25,7 +25,6 @@ from .numbering import Numbering, lower
 from .pieces import UNKNOWN, Known, Parser, Part, Piece, cut, parsed
 from .scanner import ERROR, Lines, Sound, Token
 from .shapes import program_of, run
-from .syntax_errors import broken, lexical_error, syntax_error
 from .tables import Tables, load_tables
 
 MAX_NESTING = 100
@@ -122,7 +121,7 @@ def _parts(text: str, tokens: list[Token], lines: Lines) -> tuple[Part, ...]:
     beside = _beside(text, lines, tables)
     spans = [d.span for part in beside for d in part.diagnostics if d.span is not None]
     if spans:
-        parts = [part._replace(diagnostics=tuple(_after(d, spans) for d in part.diagnostics)) for part in parts]
+        parts = [replace(part, diagnostics=tuple(_after(d, spans) for d in part.diagnostics)) for part in parts]
     return (*parts, *beside)
 
 
@@ -173,7 +172,8 @@ def _unread(file: str, diagnostic: Diagnostic) -> ParseResult:
     return ParseResult(ast.Module(file, (), Span(file, 1, 1, 1, 1)), (diagnostic,))
 
 
-class Chunk(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Chunk:
     """The tokens of one declaration, the token after it, how deep its brackets nest, and the first that is nested too
     deep, if any."""
 
@@ -183,7 +183,8 @@ class Chunk(NamedTuple):
     too_deep: Token | None
 
 
-class _Marks(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Marks:
     """The kinds of tokens by which declarations are told apart."""
 
     heads: frozenset[int]
@@ -235,42 +236,27 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
     brackets, a name before a parenthesis begins a call that generates models. In a function, a `model` where a value
     is due is one, and a brace that closes one ends no function whose value goes on.
     """
-    (
-        heads,
-        opening,
-        closing,
-        name_follows,
-        names,
-        callable_,
-        parenthesis,
-        opening_brace,
-        brace,
-        arrow,
-        test,
-        string,
-        model,
-        fn,
-        extern,
-    ) = _marks(tables)
+    marks = _marks(tables)
+    heads, opening, closing = marks.heads, marks.opening, marks.closing
     start, depth, nesting, deep, stray = 0, 0, 0, None, False
     for i, token in enumerate(tokens[:-1]):
         kind = token.kind
-        head = kind in heads and i > start and tokens[i - 1].kind not in (arrow, extern)
-        if kind == test and head:
+        head = kind in heads and i > start and tokens[i - 1].kind not in (marks.arrow, marks.extern)
+        if kind == marks.test and head:
             before = tokens[i - 1].kind
-            named = i - 1 == start if before == test else before in name_follows
-            titled = tokens[i + 2].kind == string if i + 2 < len(tokens) else False
+            named = i - 1 == start if before == marks.test else before in marks.name_follows
+            titled = tokens[i + 2].kind == marks.string if i + 2 < len(tokens) else False
             behind = tokens[min(i + 2 + titled, len(tokens) - 1)].kind
-            head = behind == opening_brace if depth else not named
-        if head and kind in (test, model) and tokens[start].kind == fn:
+            head = behind == marks.opening_brace if depth else not named
+        if head and kind in (marks.test, marks.model) and tokens[start].kind == marks.fn:
             head = not value_is_due(tokens, i, depth)
-        if head and (depth == 0 or (tokens[i + 1].kind in names and _first_on_line(text, token.start))):
+        if head and (depth == 0 or (tokens[i + 1].kind in marks.names and _first_on_line(text, token.start))):
             yield Chunk(tokens[start:i], token, nesting, deep)
             start, depth, nesting, deep = i, 0, 0, None
         if i == start:
-            stray = kind not in heads and not (kind in callable_ and tokens[i + 1].kind == parenthesis)
+            stray = kind not in heads and not (kind in marks.callable_ and tokens[i + 1].kind == marks.parenthesis)
         if kind in opening:
-            if kind == parenthesis and depth == 0 and not stray and _begins_call(tokens, start, i - 1, callable_):
+            if kind == marks.parenthesis and depth == 0 and not stray and _begins_call(tokens, start, i - 1, marks):
                 yield Chunk(tokens[start : i - 1], tokens[i - 1], nesting, deep)
                 start, nesting, deep = i - 1, 0, None
             depth += 1
@@ -279,8 +265,8 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
             deep = deep or (token if depth > MAX_NESTING else None)
         elif kind in closing and depth:
             depth -= 1
-            if kind == brace and depth == 0 and not (stray and tokens[i + 1].kind not in heads):
-                if tokens[start].kind == fn and tokens[i + 1].text in INFIX:
+            if kind == marks.brace and depth == 0 and not (stray and tokens[i + 1].kind not in heads):
+                if tokens[start].kind == marks.fn and tokens[i + 1].text in INFIX:
                     continue
                 yield Chunk(tokens[start : i + 1], tokens[i + 1], nesting, deep)
                 start, nesting, deep = i + 1, 0, None
@@ -288,9 +274,9 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
         yield Chunk(tokens[start:-1], tokens[-1], nesting, deep)
 
 
-def _begins_call(tokens: list[Token], start: int, i: int, callable_: frozenset[int]) -> bool:
+def _begins_call(tokens: list[Token], start: int, i: int, marks: _Marks) -> bool:
     """Whether the name `i`, which stands before a parenthesis, begins a declaration of its own: a call."""
-    if i <= start or tokens[i].kind not in callable_:
+    if i <= start or tokens[i].kind not in marks.callable_:
         return False
     ends_type = tokens[i - 1].text == ">" and tokens[start].text == "domain"
     return ends_type or not value_is_due(tokens, i, 0)
@@ -303,28 +289,32 @@ def _first_on_line(text: str, offset: int) -> bool:
 def _part(chunk: Chunk, lines: Lines, tables: Tables) -> Part:
     """The declaration that `chunk` holds; `Broken` (None where it has no name) if it is not valid."""
     found: list[Diagnostic] = []
-    add = found.append
-    node: ast.Declaration | None = None
     kinds, number = [token[0] for token in chunk.tokens], tables.kinds.index("INT")
-    wrong = kinds.index(ERROR) if ERROR in kinds else None
-    if wrong is not None:
-        found.append(lexical_error(chunk.tokens, wrong, lines))
+    if ERROR in kinds or chunk.too_deep is not None:
+        return _broken(chunk, found, None, lines, tables)
+    span_of, add = lines.span, found.append
+    made = parse(chunk.tokens, tables, lambda name, c, start, end: ACTIONS[name](c, span_of(start, end), add))
+    if isinstance(made, Failure):
+        return _broken(chunk, found, made, lines, tables)
+    numbers = (token.text for token in chunk.tokens if token[0] == number)
+    texts = (token.text for token in chunk.tokens)
+    if nests_deep(kinds, chunk.nesting, MAX_NESTING, tables) or looks_special(texts, numbers):
+        made, beyond = within_limits(made, MAX_NESTING)
+        found += beyond
+    return _broken(chunk, found, None, lines, tables) if has_errors(found) else Part(made, tuple(found))
+
+
+def _broken(chunk: Chunk, found: list[Diagnostic], failure: Failure | None, lines: Lines, tables: Tables) -> Part:
+    """What is left of a declaration that is not valid, and what is wrong with it beside what was `found`."""
+    from .syntax_errors import broken, lexical_error, syntax_error  # not loaded for a text without a fault
+
+    kinds = [token[0] for token in chunk.tokens]
+    if ERROR in kinds:
+        found.append(lexical_error(chunk.tokens, kinds.index(ERROR), lines))
     elif chunk.too_deep is not None:
         span = lines.span(chunk.too_deep.start, chunk.too_deep.end)
         fix = "give parts of it names with `let`"
         found.append(Diagnostic("E001", f"brackets are nested more than {MAX_NESTING} deep", span, fix=fix))
-    else:
-        span_of = lines.span
-        made = parse(chunk.tokens, tables, lambda name, c, start, end: ACTIONS[name](c, span_of(start, end), add))
-        if isinstance(made, Failure):
-            found.append(syntax_error(chunk.tokens, chunk.after, made.position, lines, tables))
-        else:
-            node = made
-            numbers = (token.text for token in chunk.tokens if token[0] == number)
-            texts = (token.text for token in chunk.tokens)
-            if nests_deep(kinds, chunk.nesting, MAX_NESTING, tables) or looks_special(texts, numbers):
-                node, beyond = within_limits(made, MAX_NESTING)
-                found += beyond
-    if has_errors(found) or node is None:
-        node = broken(chunk.tokens, lines, tables)
-    return Part(node, tuple(found))
+    elif failure is not None:
+        found.append(syntax_error(chunk.tokens, chunk.after, failure.position, lines, tables))
+    return Part(broken(chunk.tokens, lines, tables), tuple(found))

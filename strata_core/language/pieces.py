@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
-from typing import NamedTuple
 
 from ..diagnostics import Diagnostic
 from ..frozen import dataclass
@@ -25,7 +24,8 @@ _HEAD = re.compile(
 )
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Part:
     """What one declaration gave: its tree, if it has one, and what is wrong with it."""
 
     declaration: ast.Declaration | None
@@ -46,7 +46,8 @@ class Piece:
     parts: tuple[Part, ...]
 
 
-class Parser(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Parser:
     """How a piece becomes its declarations: as others of its shape did (`shapes.py`), from its text, its tokens, the
     kind of the one after them, its lines, and what gives its tokens one by one; or, where that gives `None`, from its
     text, its tokens with the one after, and its lines."""
@@ -63,7 +64,8 @@ def _nothing(text: str, following: str) -> Piece | None:
     return None
 
 
-class Known(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Known:
     """What is known of a text before it is parsed: the pieces that it had `before` it was edited, or those that `find`
     finds. Lines of other pieces are numbered from `free` on."""
 
@@ -81,7 +83,8 @@ def known_before(pieces: Sequence[Piece]) -> Known:
     return Known(pieces, free=1 + max((piece.line + piece.lines for piece in pieces), default=0))
 
 
-class Edited(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Edited:
     """A text that was cut before it was edited: the pieces that it still begins and ends with, those that were between
     them, and from where to where it has others."""
 
@@ -123,7 +126,7 @@ def cut(text: str, file: str, tables: Tables, parser: Parser, known: Known = UNK
         piece = same[part, following].pop() if same.get((part, following)) else known.find(part, following)
         if piece is not None:
             return piece
-        line = due if _Lines(due, part.count("\n"), not following) in gone else free
+        line = due if (due, part.count("\n"), not following) in gone else free
         return parsed(part, line, following, file, tables, parser)
 
     for start, end, following in _stretches(text, tables, here.start):
@@ -141,13 +144,9 @@ def cut(text: str, file: str, tables: Tables, parser: Parser, known: Known = UNK
         free = max(free, due)
 
 
-class _Lines(NamedTuple):
-    """The numbers that a piece has: how many lines it ends from which one on, and whether it is the `last`, which may
-    have one without an end."""
-
-    line: int
-    ended: int
-    last: bool
+_Lines = tuple[int, int, bool]
+"""The numbers that a piece has: from which line on how many it ends, and whether it is the last, which may have one
+without an end."""
 
 
 def _apart(text: str, tables: Tables, here: Edited) -> tuple[dict[tuple[str, str], list[Piece]], set[_Lines]]:
@@ -162,7 +161,7 @@ def _apart(text: str, tables: Tables, here: Edited) -> tuple[dict[tuple[str, str
             if (piece.text, piece.following) in there:
                 same.setdefault((piece.text, piece.following), []).append(piece)
             else:
-                gone.add(_Lines(piece.line, piece.lines, not piece.following))
+                gone.add((piece.line, piece.lines, not piece.following))
     return same, gone
 
 

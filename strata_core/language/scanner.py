@@ -9,9 +9,9 @@ import re
 from bisect import bisect_right
 from functools import cache
 from itertools import accumulate, compress, pairwise, repeat
-from typing import NamedTuple
 
 from ..diagnostics import Span
+from ..frozen import NamedTuple, dataclass
 from .tables import Tables
 
 CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -21,7 +21,8 @@ SKIPPED = -2
 """The kind of spaces and comments, which are no tokens."""
 
 
-class Problem(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Problem:
     """Why some text is no token: message, label under the mark, fix."""
 
     message: str
@@ -102,7 +103,7 @@ def sound(text: str, tables: Tables) -> Sound | None:
     return Sound(*([*compress(column, kept)] for column in (kinds, lexemes, [0, *ends], ends)))
 
 
-_GROUP = re.compile(r"\(\?P<\w+>")
+_GROUP = r"\(\?P<\w+>"
 MAX_WORDS = 100_000
 
 
@@ -144,7 +145,7 @@ def _piecemeal(text: str, tables: Tables) -> list[Token]:
 @cache
 def _ungrouped(pattern: str) -> re.Pattern[str]:
     """`pattern` for finding texts alone, and all at once."""
-    return re.compile(_GROUP.sub("(?:", pattern))
+    return re.compile(re.sub(_GROUP, "(?:", pattern))
 
 
 @cache
@@ -152,8 +153,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-_NUMBER_LIKE = re.compile(r"\.?[0-9][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*")
-_WORD = re.compile(r"\w+")
+_NUMBER_LIKE = r"\.?[0-9][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*"
+_WORD = r"\w+"
 _FIXES = {
     "'": "write strings in double quotes",
     **dict.fromkeys("\u201c\u201d\u201e\u2018\u2019", 'write strings in straight double quotes: `"…"`'),
@@ -180,13 +181,13 @@ def _no_token(text: str, start: int) -> tuple[int, Problem]:
         return line_end, Problem("string without an end", "it begins here", 'close the string with `"`')
     if text[start] == "`":
         return line_end, Problem("quoted name without an end", "it begins here", "close the name with a backquote")
-    if number := _NUMBER_LIKE.match(text, start):
+    if number := re.compile(_NUMBER_LIKE).match(text, start):
         return number.end(), Problem(
             f"`{_short(number.group())}` is no number",
             None,
             "write numbers as `1_000`, `1.5`, `1e9`, durations as `1d`; a name does not begin with a digit",
         )
-    if letters := _WORD.match(text, start):
+    if letters := re.compile(_WORD).match(text, start):
         end, found = letters.end(), letters.group()
         return end, Problem(f"`{_short(found)}` cannot stand in a bare name", None, "put the name in backquotes")
     found = text[start]

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from operator import itemgetter
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from ..diagnostics import Report
+from ..frozen import dataclass
 from .build import ACTIONS
 from .lalr import Failure, parse
 from .literals import Action
@@ -26,15 +27,12 @@ MOST = 2_000
 Children = Callable[[list[Any]], Any]
 
 
-class Step(NamedTuple):
-    """One action: it gets its children, taken from the values that there are, and the span of that number."""
-
-    act: Action
-    children: Children
-    span: int
+Step = tuple[Action, Children, int]
+"""One action: it gets its children, taken from the values that there are, and the span of that number."""
 
 
-class Program(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Program:
     """The steps to a tree, the last of them makes it. `places` are the spans that they need, from a boundary of a token
     to another: all starts are numbered first, then all ends. `numbers` are the tokens that are integers."""
 
@@ -70,7 +68,7 @@ def _made(kinds: Sequence[int], tables: Tables) -> Program | Literal[False]:
 
     def note(name: str, children: list[int], start: int, end: int) -> int:
         place = places.setdefault((start, end), len(places))
-        steps.append(Step(ACTIONS[name], _taken(children), place))
+        steps.append((ACTIONS[name], _taken(children), place))
         return len(kinds) + len(steps) - 1
 
     made = parse([(kind, n, n, len(kinds) + n, None) for n, kind in enumerate(kinds)], tables, note)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, get_args
+from typing import get_args
 
 from ..diagnostics import Diagnostic, Related
 from ..diagnostics.diagnostic import Edit, Suggestion, replacement
 from ..diagnostics.suggest import nearest
+from ..frozen import dataclass
 from . import ast
 from .habits import JINJA, advice, beginning
 from .lalr import accepted
@@ -20,7 +21,8 @@ from .tables import Tables
 
 
 # What readers call a set of tokens: where all of `needs` are accepted, `covers` is said in one phrase.
-class _Phrase(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Phrase:
     text: str
     needs: frozenset[str]
     covers: frozenset[str]
@@ -117,12 +119,14 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
 def lexical_error(tokens: Sequence[Token], at: int, lines: Lines) -> Diagnostic:
     """The E001 for `tokens[at]`, which is no token."""
     token = tokens[at]
-    message, label, fix = token.problem or Problem(f"unexpected `{token.text}`")
+    problem = token.problem or Problem(f"unexpected `{token.text}`")
+    fix = problem.fix
     texts = [t.text for t in tokens[:at]]
     if ("{", "{") in itertools.pairwise(texts):
         fix = JINJA
     span = lines.span(token.start, token.end)
-    return Diagnostic("E001", message, span, label=label, fix=fix, related=_long_string(tokens[:at], lines))
+    related = _long_string(tokens[:at], lines)
+    return Diagnostic("E001", problem.message, span, label=problem.label, fix=fix, related=related)
 
 
 def broken(tokens: Sequence[Token], lines: Lines, tables: Tables) -> ast.Broken | None:
@@ -188,7 +192,8 @@ _ANNOTATIONS = frozenset({"nonnull", "unique", "primary_key", "protected", "enum
 _DECLARATIONS = frozenset({"model", "source", "contract", "test", "pipeline", "fn", "domain", "import"})
 
 
-class _Found(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Found:
     """The token found, the texts before and after it, what was expected, and the word of the declaration."""
 
     before: str

@@ -1,32 +1,28 @@
-"""The parser's tables: what lark makes of grammar.lark, as plain numbers.
+"""The parser's tables: what lark makes of grammar.lark (`lark_tables.py`), as plain numbers.
 
-lark turns the grammar into LALR(1) tables in some tenths of a second; reading them back takes milliseconds
-and needs no lark. So they are shipped beside the grammar (`tables.json`, made by `python -m
-strata_core.language.tables`), and where those are not of this grammar, kept in the user's cache directory.
-Both hold JSON only (data, never code), with the grammar's digest and a checksum: what is damaged or half written is
-made again, and writers replace it in one step.
+They are shipped beside the grammar as JSON (`tables.json`, written by `python -m strata_core.language.lark_tables`) and
+kept in the user's cache directory in the form in which they are used, which is read in a tenth of the time; where
+those that are shipped are not of this grammar, lark makes them. Both bear the grammar's digest and a checksum: what is
+damaged or half written is made again, and writers replace it in one step.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-import zlib
+import marshal
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..caches import cache_directory, keep, kept
+from ..digests import checksum, local_key
 from ..frozen import dataclass, field
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 SHIPPED = Path(__file__).with_name("tables.json")
-START = "declaration"
 END = "$END"
-# Change it whenever the shape of the cached tables changes: it is part of the file's name.
-_FORMAT = "4"
+# Change it whenever the shape of the tables changes: it is part of what they are known by.
+_FORMAT = "5"
 
 
 Gather = Callable[[list[Any]], Any]
@@ -53,31 +49,25 @@ class Rule:
         return self.size == 1 and (self.action == "" or (self.action is None and self.splice == (True,)))
 
 
-class Step(NamedTuple):
-    """A reduction: how many values it takes, its target times the number of token kinds, the action that takes the
-    children (None: they are the value), and how these are gathered (None: the last value is the result)."""
-
-    size: int
-    target: int
-    action: str | None
-    gather: Gather | None
+Step = tuple[int, int, str | None, Gather | None]
+"""A reduction: how many values it takes, its target times the number of token kinds, the action that takes the children
+(None: they are the value), and how these are gathered (None: the last value is the result)."""
 
 
 def _step(rule: Rule, kinds: int) -> Step:
     target = rule.target * kinds
     if rule.climbs:
-        return Step(1, target, None, None)
+        return 1, target, None, None
     if rule.action == "":
-        only = rule.keep[0]
-        return Step(rule.size, target, None, lambda values: values[only])
-    return Step(rule.size, target, rule.action, _gather(rule))
+        return rule.size, target, None, _gather(rule.size, rule.keep, (True,))
+    return rule.size, target, rule.action, _gather(rule.size, rule.keep, rule.splice)
 
 
-def _gather(rule: Rule) -> Gather:
-    """How the children of a rule are taken from the values of its symbols."""
-    keep, splice = rule.keep, rule.splice
+@cache
+def _gather(size: int, keep: tuple[int, ...], splice: tuple[bool, ...]) -> Gather:
+    """How the children of a rule are taken from the values of its symbols; many rules share a way."""
     if not any(splice):
-        if keep == tuple(range(rule.size)):
+        if keep == tuple(range(size)):
             return lambda values: values
         match keep:
             case ():
@@ -139,139 +129,57 @@ class Tables:
 def load_tables() -> Tables:
     """The tables of grammar.lark, from the cache if it has them."""
     grammar = GRAMMAR.read_bytes()
-    made_from = f"{_FORMAT}-{hashlib.sha256(grammar).hexdigest()[:32]}"
-    raw = _read(SHIPPED.read_bytes() if SHIPPED.exists() else None, made_from)
-    if raw is None:
-        path = cache_directory() / f"grammar-{made_from}.json"
-        raw = _read(kept(path), made_from)
-        if raw is None:
-            raw = make_raw(grammar.decode())
-            keep(path, _written(raw, made_from))
-    return _tables(raw)
+    known_by = made_from(grammar)
+    path = cache_directory() / f"grammar-{known_by}.{marshal.version}"
+    content = kept(path)
+    if content is None:
+        content = marshal.dumps(_used(_shipped(known_by) or _made(grammar)))
+        keep(path, content)
+    return _tables(marshal.loads(content))
 
 
-def shipped_tables() -> bytes:
-    """What `tables.json` holds for the grammar as it is."""
-    grammar = GRAMMAR.read_bytes()
-    return _written(make_raw(grammar.decode()), f"{_FORMAT}-{hashlib.sha256(grammar).hexdigest()[:32]}")
+def made_from(grammar: bytes) -> str:
+    """What tables of that grammar are known by."""
+    return local_key(_FORMAT, grammar)[:32]
 
 
-def _written(raw: dict[str, Any], made_from: str) -> bytes:
-    body = json.dumps(raw, separators=(",", ":")).encode()
-    return f"{made_from} ".encode() + _checksum(body) + b"\n" + body
+def headed(body: bytes, known_by: str) -> bytes:
+    """`body` as a file, with what says whether it is whole and of which grammar."""
+    return f"{known_by} {checksum(body).hex()}\n".encode() + body
 
 
-def make_raw(grammar: str) -> dict[str, Any]:
-    """The tables of `grammar` in the shape of the cache file. Needs lark; raises its GrammarError on a conflict."""
-    from lark import Lark
-    from lark.grammar import NonTerminal
-    from lark.lexer import PatternStr, TerminalDef
-    from lark.parsers.lalr_analysis import Shift
+def _shipped(known_by: str) -> bytes | None:
+    written = SHIPPED.read_bytes() if SHIPPED.exists() else b""
+    body = written.partition(b"\n")[2]
+    return body if written == headed(body, known_by) else None
 
-    made = Lark(grammar, parser="lalr", lexer="basic", start=[START], maybe_placeholders=False)
-    table = made.parser.parser._parse_table
-    terminals = {t.name: t for t in made.terminals if t.name not in made.ignore_tokens}
-    kinds = [*terminals, END]
-    targets = sorted({rule.origin.name for rule in made.rules})
-    number = {name: i for i, name in enumerate(kinds)} | {name: i for i, name in enumerate(targets)}
-    ordered = sorted(made.rules, key=lambda rule: (rule.origin.name, [s.name for s in rule.expansion]))
-    rules = {rule: i for i, rule in enumerate(ordered)}
-    states = _numbered(table.start_states[START], table.states, Shift)
 
-    def fixed(terminal: TerminalDef | None) -> str | None:
-        return terminal.pattern.value if terminal and isinstance(terminal.pattern, PatternStr) else None
+def _made(grammar: bytes) -> bytes:
+    from .lark_tables import make_tables  # loads lark
 
-    def rule_row(rule: Any) -> list[Any]:
-        keep, splice = [], []
-        for position, symbol in enumerate(rule.expansion):
-            if isinstance(symbol, NonTerminal):
-                keep.append(position)
-                splice.append(symbol.name.startswith("_"))
-            elif rule.options.keep_all_tokens or not symbol.filter_out:
-                keep.append(position)
-                splice.append(False)
-        action = rule.alias or rule.origin.name
-        if action.startswith("_"):
-            action = None
-        elif rule.options.expand1 and not rule.alias and splice == [False]:
-            action = ""
-        return [number[rule.origin.name], len(rule.expansion), action, keep, splice]
+    return make_tables(grammar.decode())
 
-    actions, gotos = [], []
-    for state in states:
-        row, goto = [], []
-        for symbol, (kind, argument) in sorted(table.states[state].items(), key=lambda item: item[0]):
-            if symbol in terminals or symbol == END:
-                row += [number[symbol], states[argument] if kind is Shift else -1 - rules[argument]]
-            else:
-                goto += [number[symbol], states[argument]]
-        same = set(row[1::2])
-        only = same.pop() if len(same) == 1 else 0
-        # A state that only reduces by one rule does so whatever follows; a wrong token is found one step later.
-        actions.append(only if only < 0 else row)
-        gotos.append(goto)
 
-    word = made.get_terminal("IDENT").pattern
-    patterns = sorted(made.terminals, key=lambda t: (-t.priority, fixed(t) is not None, -t.pattern.max_width, t.name))
-    fullmatch = re.compile(word.to_regexp()).fullmatch
-    keywords = {text: number[t.name] for t in patterns if (text := fixed(t)) and fullmatch(text)}
-    skipped = "|".join(t.pattern.to_regexp() for t in patterns if t.name in made.ignore_tokens)
-    groups = [f"(?P<_>(?:{skipped})+)"]
-    groups += [
-        f"(?P<k{number[t.name]}>{t.pattern.to_regexp()})"
-        for t in patterns
-        if t.name in terminals and fixed(t) not in keywords
-    ]
+def _used(body: bytes) -> dict[str, Any]:
+    """Tables in the form in which they are used, from JSON. Rows that are alike are one."""
+    import json  # only where nothing is kept
+
+    raw = json.loads(body)
+    rows: dict[tuple[int, ...], dict[int, int]] = {}
+
+    def row(numbers: list[int]) -> dict[int, int]:
+        return rows.setdefault(tuple(numbers), dict(zip(numbers[::2], numbers[1::2], strict=True)))
+
     return {
-        "kinds": kinds,
-        "spelling": [fixed(terminals.get(name)) for name in kinds],
-        "keywords": keywords,
-        "pattern": "|".join(groups),
-        "actions": actions,
-        "gotos": gotos,
-        "rules": [rule_row(rule) for rule in ordered],
-        "start": states[table.start_states[START]],
-        "end": states[table.end_states[START]],
+        **raw,
+        "kinds": tuple(raw["kinds"]),
+        "spelling": tuple(raw["spelling"]),
+        "actions": tuple(one if isinstance(one, int) else row(one) for one in raw["actions"]),
+        "gotos": tuple(map(row, raw["gotos"])),
+        "rules": [(target, size, action, (*k,), (*s,)) for target, size, action, k, s in raw["rules"]],
     }
 
 
-def _numbered(start: int, states: dict[int, dict[str, Any]], shift: Any) -> dict[int, int]:
-    """New numbers for lark's states, in the order in which they are reached: lark's own differ from run to run."""
-    numbers = {start: 0}
-    pending = [start]
-    for state in pending:
-        for _, (kind, target) in sorted(states[state].items(), key=lambda item: item[0]):
-            if kind is shift and target not in numbers:
-                numbers[target] = len(numbers)
-                pending.append(target)
-    return numbers
-
-
-def _tables(raw: dict[str, Any]) -> Tables:
-    return Tables(
-        kinds=tuple(raw["kinds"]),
-        spelling=tuple(raw["spelling"]),
-        keywords=raw["keywords"],
-        pattern=raw["pattern"],
-        actions=tuple(r if isinstance(r, int) else dict(zip(r[::2], r[1::2], strict=True)) for r in raw["actions"]),
-        gotos=tuple(dict(zip(r[::2], r[1::2], strict=True)) for r in raw["gotos"]),
-        rules=tuple(Rule(t, n, a, tuple(keep), tuple(splice)) for t, n, a, keep, splice in raw["rules"]),
-        start=raw["start"],
-        end=raw["end"],
-    )
-
-
-def _read(written: bytes | None, made_from: str) -> dict[str, Any] | None:
-    head, _, body = (written or b"").partition(b"\n")
-    if head != f"{made_from} ".encode() + _checksum(body):
-        return None
-    raw: dict[str, Any] = json.loads(body)
-    return raw
-
-
-def _checksum(body: bytes) -> bytes:
-    return b"%08x" % zlib.crc32(body)
-
-
-if __name__ == "__main__":
-    SHIPPED.write_bytes(shipped_tables())
+def _tables(used: dict[str, Any]) -> Tables:
+    rules = tuple(Rule(*rule) for rule in used.pop("rules"))
+    return Tables(**used, rules=rules)

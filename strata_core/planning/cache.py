@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from ..caches import cache_directory, keep, kept, program_stamp, thinned
-from ..digests import hexdigest
+from ..digests import local_key
 
 MAX_ENTRIES = 4000
 
 
 def content_key(kind: str, *parts: bytes) -> str:
     """The key of a result of `kind` computed from `parts` by this program."""
-    return hexdigest(program_stamp(), kind, *parts)
+    return local_key(program_stamp(), kind, *parts)
 
 
 @contextlib.contextmanager

@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from .texts import Files, SourceText
 
 # Comments, strings and quoted names are passed over, so that what is found is an import. No parser is needed.
-_IMPORT = re.compile(
-    rb"//[^\n]*|\#[^\n]*|/\*.*?\*/|\"[^\"\\]*(?:\\.[^\"\\]*)*\"|`[^`\n]*`"
-    rb"|\bimport\s+(?P<path>[A-Za-z_][A-Za-z0-9_]*(?:\s*\.\s*[A-Za-z_][A-Za-z0-9_]*)*)",
-    re.DOTALL,
+_IMPORT = (
+    rb"(?s)//[^\n]*|\#[^\n]*|/\*.*?\*/|\"[^\"\\]*(?:\\.[^\"\\]*)*\"|`[^`\n]*`"
+    rb"|\bimport\s+(?P<path>[A-Za-z_][A-Za-z0-9_]*(?:\s*\.\s*[A-Za-z_][A-Za-z0-9_]*)*)"
 )
 
 
@@ -41,7 +40,7 @@ def with_imported(modules: tuple[SourceText, ...], roots: Sequence[str], files: 
 def _imports(content: bytes) -> Iterator[str]:
     """The modules that a text imports, `a/b` for `a.b`."""
     if b"import" in content:
-        for match in _IMPORT.finditer(content):
+        for match in re.finditer(_IMPORT, content):
             if match["path"] is not None:
                 yield "/".join(part.strip() for part in match["path"].decode().split("."))
 

@@ -5,13 +5,13 @@ Paths inside a `Project` are relative to its root and written with `/`, as they 
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic, StrataError, in_order
+from ..digests import checksum
 from ..frozen import dataclass, replace
 from . import cache
 from .config import CONFIG_NAME, CONTRACT_FILE, ProjectConfig, config_fault, find_project, read_config
@@ -167,7 +167,7 @@ def content_parts(project: Project) -> tuple[bytes, ...]:
 
 
 def _parts(file: SourceText) -> tuple[bytes, bytes]:
-    return file.path.encode(), hashlib.sha256(file.content).digest()
+    return file.path.encode(), checksum(file.content, 32)
 
 
 def _parse(file: SourceText) -> tuple[Module, tuple[Diagnostic, ...]]:

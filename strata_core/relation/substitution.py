@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
-from ..frozen import replace
+from ..frozen import dataclass, replace
 from ..types import Inferred
 from ..types.functions import CATALOG, SignatureError
 from .expressions import BEFORE, Call, Cast, Chain, ColumnRef, Expr, ExternCall, Link, Literal, argument, children
@@ -18,7 +17,8 @@ MAX_DEPTH = 64
 """How deep an expression made of several may nest, since engines and passes recurse into expressions."""
 
 
-class Measure(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Measure:
     """The number of nodes of an expression, and how deep they nest."""
 
     size: int

@@ -34,7 +34,7 @@ FORMS = {
 }
 """How types with parts are written."""
 TYPE_NAMES = (*SIMPLE, *FORMS)
-_TOKEN = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[(),<>:])")
+_TOKEN = r"\s*([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[(),<>:])"
 _MAX_DEPTH = 64
 
 
@@ -75,7 +75,7 @@ def _tokens(text: str) -> list[str]:
     tokens, position = [], 0
     stripped = text.rstrip()
     while position < len(stripped):
-        match = _TOKEN.match(stripped, position)
+        match = re.compile(_TOKEN).match(stripped, position)
         if match is None:
             raise TypeSpellingError(f"`{text}` is no type: unexpected `{stripped[position]}`")
         tokens.append(match[1])

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ...caches import cache_directory, keep, kept, program_stamp, thinned
 from ...diagnostics import StrataError
-from ...digests import hexdigest, of_value
+from ...digests import local_key, of_value
 from ..inputs import parquet_schema
 from ..protocol import ParquetTable, TableInput
 
@@ -42,7 +42,7 @@ class Queries:
         """
         if self.known is None:
             return write(self.tables, self.schemas)
-        key = hexdigest(program_stamp(), purpose, of_value(subject), self.known)
+        key = local_key(program_stamp(), purpose, of_value(subject), self.known)
         path = cache_directory() / "queries" / f"{key}.sql"
         files = {n: t for n, t in self.tables.items() if isinstance(t, ParquetTable) and t.paths}
         places = {name: f"{key}-{number}" for number, name in enumerate(files)}

@@ -9,22 +9,21 @@ A revision that is made from a trail knows all findings. Its models are good for
 
 from __future__ import annotations
 
-import hashlib
 import marshal
 import pickle
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from ...analysis.compiled import CompiledModel, Source
+from ...analysis.compiled import CompiledModel, Source, Tests
 from ...analysis.fields import table_contract
 from ...analysis.memory import Kept, Memory
 from ...analysis.model import Outcome
 from ...analysis.order import Order
 from ...analysis.scope import Clocks, Table
-from ...analysis.tests import Tests
 from ...contract.model import TableContract
 from ...diagnostics import Diagnostic, Span
+from ...digests import checksum
 from ...language import ast
 from ...language.parser import parse_bytes, parse_piece
 from ...language.pieces import UNKNOWN, Known, Part, Piece, known_before
@@ -124,7 +123,7 @@ def _declared(piece: Piece, whose: set[int], tests: Mapping[int, int]) -> list[A
 
 
 def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=20).digest()
+    return checksum(text.encode(errors="surrogatepass"), 20)
 
 
 def _place(span: Span) -> tuple[str, int, int, int, int]:
@@ -291,7 +290,7 @@ class _Trail:
                 if (model, name) in stubs
             },
             tests=tuple(
-                Kept(self.tests[number], notes, (Tests((), ()), _heard(told)))
+                Kept(self.tests[number], notes, (Tests(), _heard(told)))
                 for number, (notes, told) in enumerate(kept["tests"])
                 if number in self.tests
             ),

@@ -28,7 +28,7 @@ from .signature import Argument, Example, Function, Kind, Resolution, Rule, Sign
 PATH = 'json_path(document: json, "$.member[0]") -> json'
 BUILD = 'json_build("key", value, …) -> json'
 KEYS = "json_keys(document: json) -> array(string nonnull)"
-STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\.\"([^\"\\]+)\"|\[(0|[1-9][0-9]{0,8})\]", re.ASCII)
+STEP = r"\.([A-Za-z_][A-Za-z0-9_]*)|\.\"([^\"\\]+)\"|\[(0|[1-9][0-9]{0,8})\]"
 KINDS = frozenset({"object", "array", "string", "number", "boolean", "null"})
 MADE_OF = String | Int64 | Bool | Decimal | Money | Date | Timestamp | Uuid | Json
 
@@ -44,7 +44,7 @@ def steps(path: str) -> tuple[str | int, ...] | None:
     found: list[str | int] = []
     at = 1
     while at < len(path):
-        match = STEP.match(path, at)
+        match = re.compile(STEP).match(path, at)
         if match is None:
             return None
         found.append(int(match[3]) if match[3] is not None else match[1] or match[2])
