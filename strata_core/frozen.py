@@ -3,8 +3,9 @@ the time.
 
 A compiler has some two hundred kinds of values. The standard library writes, compiles and runs the source of six
 methods for each, which takes longer than to check a small project. Here a kind shares the code of its methods with
-all others of its size, and they are made when its first value asks for them. Meaning, type checking and reflection (`fields`, `is_dataclass`, `asdict`) are those of the
-standard library; only what this package uses is there: frozen values, `slots`, `order`, `eq`, `init`.
+all others of its size, and they are made when its first value asks for them. Meaning, type checking and reflection
+(`fields`, `is_dataclass`, `asdict`) are those of the standard library; only what this package uses is there: frozen
+values, `slots`, `order`, `eq`, `init`.
 
 That a value is frozen is what the type checker holds: no assignment passes it. It is not held a second time while the
 program runs, since values whose assignments are watched take twice as long to make, and to make values is a sixth of
