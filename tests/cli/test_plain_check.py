@@ -86,6 +86,13 @@ def test_neither_click_nor_reflection_is_loaded_for_a_plain_check_cold_or_after_
         ran, imported = imports_of_a_check("models/sound.strata")
         assert not imported & REFLECTION
         assert ran.returncode == 0
+
+
+def test_an_edited_model_is_checked_with_what_it_asks_for_alone(folder):
+    for text in (SOUND, SOUND.replace("from s", "from s\n  filter a > 1")):
+        (folder / "alone" / "sound.strata").write_text(text)
+        ran, imported = imports_of_a_check("alone/sound.strata")
+        assert ran.returncode == 0
     assert not imported & NOT_AFTER_AN_EDIT
 
 
