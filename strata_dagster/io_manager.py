@@ -11,6 +11,7 @@ from pydantic import Field
 
 from strata_core.diagnostics import StrataError
 from strata_core.digests import hexdigest
+from strata_core.frames import as_kind
 from strata_core.store import Store, Table
 from strata_core.store.instant import moment
 
@@ -32,7 +33,7 @@ class StrataIOManager(ConfigurableIOManager):
 
     A step of a run lands once: tried again with the same rows it changes nothing, with other rows it fails. Inputs are
     annotated with what they want: `pyarrow.Table` (also without an annotation), `pyarrow.RecordBatchReader`,
-    `polars.DataFrame` or `polars.LazyFrame`. Of a partitioned asset all partitions are read.
+    `polars.DataFrame`, `polars.LazyFrame` or `pandas.DataFrame`. Of a partitioned asset all partitions are read.
     """
 
     store: str = Field(description="The store's folder or `s3://bucket/prefix`, `[store] root` of the project.")
@@ -40,7 +41,7 @@ class StrataIOManager(ConfigurableIOManager):
     region: str | None = Field(default=None, description="The region of the bucket, that of the environment else.")
 
     def handle_output(self, context: OutputContext, obj: Any) -> None:
-        """Lands `obj`: an Arrow table, batch or reader, a polars frame, or paths of files."""
+        """Lands `obj`: an Arrow table, batch or reader, a frame of polars or pandas, or paths of files."""
         if obj is None:
             return
         given = context.definition_metadata
@@ -83,15 +84,11 @@ def run_id_of(run: str, key: AssetKey, partitions: Sequence[str]) -> str:
 
 def _wanted(read: Read, type_: object) -> Any:
     import polars as pl
-    import pyarrow as pa
 
     if type_ is pl.LazyFrame:
         return read.lazy()
-    if type_ is pl.DataFrame:
-        return pl.DataFrame(read.arrow())
-    if type_ is pa.RecordBatchReader:
-        return read.reader()
-    return read.arrow()
+    made = as_kind(read.reader(), type_)
+    return read.arrow() if made is None else made
 
 
 @contextmanager

@@ -94,9 +94,9 @@ def land(
     group_name: str | None = None,
     description: str | None = None,
 ) -> Callable[[Callable[..., Any]], AssetsDefinition]:
-    """An asset of a function whose result lands in the declared table `table`: an Arrow table, batch or reader, a
-    polars frame, or paths of files; None where there is nothing new. The function takes the context, or nothing. The
-    asset is called `key`, else as the function."""
+    """An asset of a function whose result lands in the declared table `table`: an Arrow table, batch or reader, a frame
+    of polars or pandas, or paths of files; None where there is nothing new. The function takes the context, or nothing.
+    The asset is called `key`, else as the function."""
 
     def decorated(fetch: Callable[..., Any]) -> AssetsDefinition:
         takes_context = bool(inspect.signature(fetch).parameters)

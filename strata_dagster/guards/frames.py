@@ -6,6 +6,9 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from strata_core.diagnostics import Diagnostic, StrataError
+from strata_core.frames import UNREADABLE, stream_of
+
 if TYPE_CHECKING:  # loaded where an asset returned one of theirs
     import pyarrow as pa
 
@@ -14,30 +17,11 @@ class Frame(NamedTuple):
     """A table, and the value to pass on in the place of the one it was made of.
 
     A stream can be read once and a lazy frame may be computed otherwise a second time, so both are passed on as what
-    was looked at.
+    was looked at, and so is whatever else gives a stream.
     """
 
     table: pa.Table
     value: Any
-
-
-def as_annotated(rows: pa.RecordBatchReader, type_: object) -> Any:
-    """`rows` as the kind of table that an asset says it returns; None where it says none of them."""
-    kind = f"{getattr(type_, '__module__', '')}.{getattr(type_, '__qualname__', '')}"
-    match kind.partition(".")[0], kind.rpartition(".")[2]:
-        case "pyarrow", "Table":
-            return rows.read_all()
-        case "pyarrow", "RecordBatchReader":
-            return rows
-        case "polars", "DataFrame" | "LazyFrame" as name:
-            import polars as pl
-
-            frame = pl.DataFrame(rows.read_all())
-            return frame.lazy() if name == "LazyFrame" else frame
-        case "pandas", "DataFrame":
-            return rows.read_all().to_pandas()
-        case _:
-            return None
 
 
 def frames_of(value: object) -> dict[str, Frame] | None:
@@ -63,25 +47,24 @@ def rows_where(frame: Frame, mask: Any) -> Any:
 
 
 def frame_of(value: object) -> Frame | None:
-    """The table that `value` is; None for what is no table."""
-    polars, pandas = sys.modules.get("polars"), sys.modules.get("pandas")
-    if polars is not None and isinstance(value, polars.LazyFrame):
-        collected = value.collect()
-        return Frame(collected.to_arrow(), collected.lazy())
-    if polars is not None and isinstance(value, polars.DataFrame):
-        return Frame(value.to_arrow(), value)
-    if pandas is not None and isinstance(value, pandas.DataFrame):
-        import pyarrow as pa
-
-        return Frame(pa.Table.from_pandas(value, preserve_index=False).replace_schema_metadata(None), value)
-    arrow = sys.modules.get("pyarrow")
-    if arrow is None:
+    """The table that `value` is; None for what is no table. Raises `StrataError` E033 where a column has values of no
+    one type."""
+    polars, pandas, arrow = (sys.modules.get(name) for name in ("polars", "pandas", "pyarrow"))
+    try:
+        if polars is not None and isinstance(value, polars.LazyFrame):
+            collected = value.collect()
+            return Frame(collected.to_arrow(), collected.lazy())
+        reader = stream_of(value)
+    except UNREADABLE as cause:
+        # Their text may quote a value, and a contract may hide it.
+        message = f"the {type(value).__name__} that the asset returned is no table of columns ({type(cause).__name__})"
+        fix = "give each column values of one type"
+        raise StrataError(Diagnostic("E033", message, fix=fix)) from None
+    if reader is None:
         return None
-    if isinstance(value, arrow.Table):
-        return Frame(value, value)
-    if isinstance(value, arrow.RecordBatch):
-        return Frame(arrow.Table.from_batches([value]), value)
-    if isinstance(value, arrow.RecordBatchReader):
-        table = value.read_all()
+    table = reader.read_all()
+    if arrow is not None and isinstance(value, arrow.RecordBatchReader):
         return Frame(table, table.to_reader())
-    return None
+    kept = (arrow and (arrow.Table, arrow.RecordBatch), polars and polars.DataFrame, pandas and pandas.DataFrame)
+    again = any(isinstance(value, kind) for kind in kept if kind)
+    return Frame(table, value if again else table)

@@ -16,6 +16,7 @@ from strata_core.contract_engine.governed import governed_promotion
 from strata_core.contract_engine.pin.guard import Guard, Promise, Promotion, Verdict, judge
 from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import ParquetTable
+from strata_core.frames import as_kind
 from strata_core.frozen import dataclass, replace
 from strata_core.planning.applying.results import Outcome
 from strata_core.planning.guarded.guarding import Kept
@@ -25,7 +26,6 @@ from strata_core.planning.live.promotion import promote as carry_out
 from strata_core.planning.project import compile_
 from strata_core.planning.workspace import Workspace, open_workspace
 
-from .frames import as_annotated
 from .op import GuardedOp
 
 
@@ -88,5 +88,5 @@ def _event(op: GuardedOp, guard: Guard, key: AssetKey, table: PromotedTable) -> 
     """With the rows, where the asset says in which type it hands them to its IO manager."""
     name = next(name for name, made in op.original.keys_by_output_name.items() if made == key)
     type_ = getattr(op.original.op.outs[name].dagster_type, "typing_type", None)
-    value = as_annotated(guard.store.reader(table.artifact), type_)
+    value = as_kind(guard.store.reader(table.artifact), type_)
     return MaterializeResult(asset_key=key) if value is None else MaterializeResult(asset_key=key, value=value)

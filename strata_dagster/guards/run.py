@@ -140,7 +140,12 @@ class Guarding:
             self._said(key, event)
             return
         value = getattr(event, "value", None)
-        frame = self._frame(key, value) if key in self.promises else None
+        try:
+            frame = self._frame(key, value) if key in self.promises else None
+        except StrataError as error:
+            self.held[key] = event
+            self.judged[key] = self._unread(guard, key, error)
+            return
         if frame is None:
             self.held[key] = event
             return
@@ -172,9 +177,15 @@ class Guarding:
         try:
             verdict = Looking(self.op, guard, key, promise, self._by_dbt(key)).judged(frame)
         except StrataError as error:
-            live = guard.base.models.get(promise.name)
-            faults = tuple(_about(d, getattr(self.held[key], "value", None)) for d in error.diagnostics)
-            verdict = Verdict(promise, "nowhere", live, faults=faults)
+            return self._unread(guard, key, error)
+        logged(self.op.context, guard, verdict)
+        return verdict
+
+    def _unread(self, guard: Guard, key: AssetKey, error: StrataError) -> Verdict:
+        """The verdict where there are no rows to judge."""
+        promise = self.promises[key]
+        faults = tuple(_about(d, getattr(self.held[key], "value", None)) for d in error.diagnostics)
+        verdict = Verdict(promise, "nowhere", guard.base.models.get(promise.name), faults=faults)
         logged(self.op.context, guard, verdict)
         return verdict
 

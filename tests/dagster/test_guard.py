@@ -246,6 +246,15 @@ def test_an_asset_that_returns_nothing_is_told_where_its_rows_may_be(place) -> N
     assert fix in run.failure
 
 
+def test_a_frame_whose_column_holds_values_of_several_types_is_told_without_them(place) -> None:
+    run = place.run(place.orders(pd.DataFrame({"id": [1, "secret"]})))
+    assert (run.success, run.made) == (False, {})
+    assert "E033" in run.failure
+    assert "the DataFrame that the asset returned is no table of columns (ArrowInvalid)" in run.failure
+    assert "secret" not in run.failure
+    assert run.verdicts["orders.write_pin"] == (False, "ERROR")
+
+
 def test_a_table_that_others_write_is_read_where_its_contract_says(place) -> None:
     path = place.root / "data/outside.parquet"
     path.parent.mkdir()

@@ -6,6 +6,7 @@ import datetime as dt
 from pathlib import Path
 
 import dagster as dg
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -71,6 +72,10 @@ def test_what_an_asset_returns_lands_with_its_metadata_and_is_read_within_bounds
         seen["first"] = gdp.collect()["value"].to_list()
 
     @dg.asset
+    def in_pandas(gdp: pd.DataFrame) -> None:
+        seen["in_pandas"] = gdp["value"].tolist()
+
+    @dg.asset
     def streamed(gdp: pa.RecordBatchReader) -> None:
         seen["streamed"] = gdp.read_all().column("value").to_pylist()
 
@@ -78,11 +83,12 @@ def test_what_an_asset_returns_lands_with_its_metadata_and_is_read_within_bounds
     def plain(gdp) -> None:  # type: ignore[no-untyped-def]
         seen["plain"] = gdp.column("value").to_pylist()
 
-    result = run(store, gdp, known, latest, first, streamed, plain)
+    result = run(store, gdp, known, latest, first, in_pandas, streamed, plain)
     assert seen == {
         "known": [17101.3],
         "latest": [17016.0],
         "first": [17149.6],
+        "in_pandas": [17016.0],
         "streamed": [17016.0],
         "plain": [17016.0],
     }
@@ -99,6 +105,15 @@ def test_what_an_asset_returns_lands_with_its_metadata_and_is_read_within_bounds
         e.event_specific_data.metadata["bounds"].value for e in told if "bounds" in e.event_specific_data.metadata
     ]
     assert {"available_as_of": "2014-06-02T00:00:00.000000000Z", "inclusive": False} in bounds
+
+
+def test_a_frame_of_pandas_lands(store: Store) -> None:
+    @dg.asset(metadata={"strata/table": "gdp"})
+    def frame() -> pd.DataFrame:
+        return vintages().to_pandas()
+
+    run(store, frame)
+    assert store.table("gdp").read(vintage="all").arrow().column("value").to_pylist() == [17149.6, 17101.3, 17016.0]
 
 
 def test_a_restatement_that_restates_nothing_lands_nothing_in_another_run(store: Store) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -142,6 +143,17 @@ def test_a_frame_lands_and_a_restatement_of_nothing_is_an_observation(
     assert metadata(second, "observation")["reason"] == "no row says anything new"
     assert seen == [[17149.6]]
     assert rows(store, "gdp") == 1
+
+
+def test_a_frame_of_pandas_lands_in_the_group_that_is_given(store: Store, instance: dg.DagsterInstance) -> None:
+    @land(table="events", store="store", group_name="raw", description="As they come.")
+    def events() -> pd.DataFrame:
+        return pd.DataFrame({"id": [1, 2], "amount": [0.5, None]})
+
+    assert run(instance, events).success
+    assert store.table("events").read().arrow().to_pylist() == [{"id": 1, "amount": 0.5}, {"id": 2, "amount": None}]
+    (spec,) = events.specs
+    assert (spec.group_name, spec.description) == ("raw", "As they come.")
 
 
 def test_nothing_is_landed_where_the_function_has_nothing(store: Store, instance: dg.DagsterInstance) -> None:

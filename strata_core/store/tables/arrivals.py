@@ -1,4 +1,5 @@
-"""What may land: Arrow, polars, and files of Parquet, CSV and NDJSON, each as one stream of record batches."""
+"""What may land: tables that a program holds, and files of Parquet, CSV and NDJSON, each as one stream of record
+batches."""
 
 from __future__ import annotations
 
@@ -6,20 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from ...frames import UNREADABLE, stream_of
 from ..digest import BLOCK_ROWS
 from .errors import StoreError
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    Data: TypeAlias = (
-        pa.Table | pa.RecordBatch | pa.RecordBatchReader | pl.DataFrame | pl.LazyFrame | str | Path | list[str | Path]
-    )
-"""What `land` takes. Several paths are read one after the other and have the first one's schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,37 +35,28 @@ class Target:
 
 
 def arrival(target: Target, data: Any) -> Arrival:
-    """`data` as a stream. StoreSourceInvalid when it is none of the kinds or cannot be read."""
+    """`data` as a stream: a table (`frames.py`), or paths of files, which are read one after the other and have the
+    first one's schema. StoreSourceInvalid when it is neither or cannot be read."""
     match data:
-        case pa.Table():
-            return Arrival(data.schema, iter(data.to_batches(BLOCK_ROWS)))
-        case pa.RecordBatch():
-            return Arrival(data.schema, iter((data,)))
-        case pa.RecordBatchReader():
-            return Arrival(data.schema, _guarded(target, "the reader", data))
         case str() | Path():
             return _files(target, [Path(data)])
         case [*paths] if paths and all(isinstance(path, str | Path) for path in paths):
             return _files(target, [Path(path) for path in paths])
         case _:
-            return _frame(target.table, data)
+            return _in_memory(target, data)
 
 
-def _frame(table: str, data: Any) -> Arrival:
-    import polars as pl
-
-    match data:
-        case pl.DataFrame():
-            arrow = data.to_arrow()
-            return Arrival(arrow.schema, iter(arrow.to_batches(BLOCK_ROWS)))
-        case pl.LazyFrame():
-            schema = data.collect_schema().to_frame().to_arrow().schema
-            frames = data.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True)
-            return Arrival(schema, (batch for frame in frames for batch in frame.to_arrow().cast(schema).to_batches()))
-        case _:
-            message = f"table {table}: {type(data).__name__} is nothing that lands"
-            fix = "give an Arrow table or reader, a polars frame, or paths of .parquet, .csv or .ndjson files"
-            raise StoreError("StoreSourceInvalid", table, message, fix)
+def _in_memory(target: Target, data: object) -> Arrival:
+    kind = type(data).__name__
+    try:
+        rows = stream_of(data)
+    except (*UNREADABLE, pa.ArrowException) as cause:
+        raise _unreadable(target, f"the {kind}", cause) from None
+    if rows is None:
+        message = f"table {target.table}: {kind} is nothing that lands"
+        fix = "give an Arrow table or reader, a frame of polars or pandas, or paths of .parquet, .csv or .ndjson files"
+        raise StoreError("StoreSourceInvalid", target.table, message, fix)
+    return Arrival(rows.schema, _guarded(target, "the reader", rows))
 
 
 Open: TypeAlias = Callable[[Path, Mapping[str, pa.DataType]], tuple[pa.Schema, Iterable[pa.RecordBatch]]]
@@ -155,8 +140,9 @@ def _unreadable(target: Target, source: str, cause: Exception) -> StoreError:
     if isinstance(cause, FileNotFoundError):
         message = f"table {target.table}: there is no file {source}"
         return StoreError("StoreSourceInvalid", target.table, message, "correct the path")
-    why = "a value does not fit its column" if isinstance(cause, pa.ArrowInvalid) else type(cause).__name__
-    told = why if target.masked else str(cause).splitlines()[0]
+    why = "a value does not fit its column" if isinstance(cause, ValueError) else type(cause).__name__
+    whole = "; ".join(map(str, cause.args)) if isinstance(cause, pa.ArrowInvalid) else str(cause)
+    told = why if target.masked else whole.splitlines()[0]
     message = f"table {target.table}: {source} cannot be read: {told}"
-    fix = "check the file, and the types that `columns` declares"
+    fix = "check the values, and the types that `columns` declares"
     return StoreError("StoreSourceInvalid", target.table, message, fix)

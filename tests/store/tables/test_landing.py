@@ -6,6 +6,7 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
@@ -42,13 +43,17 @@ def arrivals(folder: Path) -> dict[str, Any]:
         "reader": TABLE.to_reader(max_chunksize=1),
         "frame": frame,
         "lazy": frame.lazy(),
+        "pandas": TABLE.to_pandas(types_mapper=pd.ArrowDtype),
+        "pandas, NumPy": TABLE.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get),
         "parquet": folder / "t.parquet",
         "csv": str(folder / "t.csv"),
         "ndjson": folder / "t.ndjson",
     }
 
 
-@pytest.mark.parametrize("kind", ["table", "batch", "reader", "frame", "lazy", "parquet", "csv", "ndjson"])
+@pytest.mark.parametrize(
+    "kind", ["table", "batch", "reader", "frame", "lazy", "pandas", "pandas, NumPy", "parquet", "csv", "ndjson"]
+)
 def test_the_same_rows_land_from_every_kind_of_source(world: World, tmp_path: Path, kind: str) -> None:
     table = world.declare(PLAIN)
     assert table.land(arrivals(tmp_path)[kind]).rows == 3
@@ -70,6 +75,9 @@ def test_several_files_land_as_one_run_and_must_agree(world: World, tmp_path: Pa
     [
         (42, "int is nothing that lands"),
         ([], "list is nothing that lands"),
+        (pl.Series([1]), "Series is nothing that lands"),
+        (pd.DataFrame({"v": [1, "two"]}), "the DataFrame cannot be read: Could not convert 'two'"),
+        (pl.DataFrame({"v": pl.Series([object()], dtype=pl.Object)}), "the DataFrame cannot be read: a column holds"),
         ("missing.csv", "there is no file "),
         ("missing.parquet", "there is no file "),
         ("missing.ndjson", "there is no file "),
