@@ -12,7 +12,7 @@ from ..contract.model import ContractError, ContractField, Freshness, Mask, Mask
 from ..diagnostics import Diagnostic, Report, Span
 from ..diagnostics.suggest import nearest
 from ..language import ast
-from ..types import UNKNOWN
+from ..types import UNKNOWN, ValueType
 from .names import duplicate
 from .types import Domains, resolve_type
 
@@ -61,7 +61,7 @@ def _field(declared: ast.FieldDecl, domains: Domains, report: Report) -> Contrac
             case ast.Classification():
                 classification = annotation.label.text
             case ast.Mask():
-                mask = _mask(annotation, report)
+                mask = _mask(annotation, type_, report)
             case ast.Freshness():
                 if annotation.column is not None:
                     message = "the freshness of a column is told by the column itself"
@@ -88,8 +88,8 @@ def _field(declared: ast.FieldDecl, domains: Domains, report: Report) -> Contrac
         return ContractField(declared.name.text, UNKNOWN, span=declared.span)
 
 
-def _mask(written: ast.Mask, report: Report) -> Mask:
-    """The mask; one that is in error hides all, so that nothing further is said of the field."""
+def _mask(written: ast.Mask, type_: ValueType, report: Report) -> Mask:
+    """The mask of a column of `type_`; one that is in error hides all, so that nothing further is said of the field."""
     rules = [rule.value for rule in MaskRule]
     if written.rule.text not in rules:
         near = nearest(written.rule.text, rules)
@@ -105,10 +105,12 @@ def _mask(written: ast.Mask, report: Report) -> Mask:
             report(Diagnostic("E070", "a mask takes at most one number", written.span, fix="write `mask: partial(4)`"))
             return Mask(MaskRule.DROP)
     try:
-        return Mask(MaskRule(written.rule.text), keep)
+        mask = Mask(MaskRule(written.rule.text), keep)
+        mask.require_fits(type_)
     except ContractError as error:
         report(Diagnostic("E070", error.message, written.span, fix=error.fix))
         return Mask(MaskRule.DROP)
+    return mask
 
 
 def freshness_of(written: ast.Freshness | None, report: Report) -> Freshness | None:

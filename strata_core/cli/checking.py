@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from ..diagnostics import Diagnostic, Severity, StrataError
+from ..diagnostics import Diagnostic, Severity, StrataError, in_order
 from ..diagnostics.wording import plural
 from ..planning.kept.findings import findings
 from ..planning.project import Project
@@ -25,7 +25,13 @@ def check(project: Project, path: Path | None, format_: str = "text") -> int:
     started = time.perf_counter()
     with Progress(f"checking {plural(len(project.files), 'file')}", quiet=format_ != "text"):
         found = findings(project)
-    diagnostics = found.diagnostics if path is None else within(found.diagnostics, path, project)
+    diagnostics = found.diagnostics
+    if found.dbt is not None:
+        from ..planning.dbt import newer_manifest  # which a project without dbt does not need
+
+        newer = newer_manifest(project.root, project.config.dbt, found.dbt)
+        diagnostics = in_order((*diagnostics, newer)) if newer is not None else diagnostics
+    diagnostics = diagnostics if path is None else within(diagnostics, path, project)
     if format_ != "text":
         print(exchanged(diagnostics, format_, [file.path for file in project.files], "strata"))
         return exit_code(diagnostics)

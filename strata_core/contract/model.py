@@ -16,7 +16,7 @@ from ..diagnostics import Span
 from ..diagnostics.listing import listed
 from ..digests import hexdigest, packed
 from ..frozen import dataclass, field, replace
-from ..types import Array, Date, Json, Map, String, Struct, Timestamp, Unknown, ValueType
+from ..types import Array, Date, Json, Map, String, Struct, Timestamp, Unknown, Uuid, ValueType
 
 DIGEST_VERSION = "strata-contract-1"
 ENUM_SHOWN = 12
@@ -56,6 +56,13 @@ class Mask:
             raise ContractError(f"the mask `{self.rule}` keeps no characters", fix="only `partial` takes a number")
         if not 0 <= self.keep <= 64:
             raise ContractError("a partial mask keeps 1 to 64 characters", fix="write `mask: partial(4)`")
+
+    def require_fits(self, type_: ValueType) -> None:
+        """Raises `ContractError` for a column of which the rule says nothing: the last digits of a number are no part
+        of it that anybody could show. For authors; what is published already stays readable."""
+        if self.rule is MaskRule.PARTIAL and not isinstance(type_, String | Uuid | Unknown):
+            fix = "use `hash`, `null` or `drop`; `partial` is for columns of type string or uuid"
+            raise ContractError(f"the mask `{self}` leaves the last characters of a text, not of {type_}", fix=fix)
 
     def __str__(self) -> str:
         return f"{self.rule}({self.keep})" if self.rule is MaskRule.PARTIAL else self.rule.value

@@ -3,7 +3,7 @@
 Canonical contracts lie below `[project] contracts`, fragments in the folders of `[contract_engine] scan`, generated
 metadata where `[contract_engine] generated` and `[dbt] manifest` say, with dbt's results beside its manifest. A file is
 in the inventory once, with the digest of its content, by which later steps know that it did not change.
-Codes: E073, E100, E108, E109, E115, W112, W113.
+Codes: E073, E100, E108, E109, E115, W112, W113, W116.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..diagnostics import Diagnostic, Report, Severity, Span
 from ..diagnostics.listing import listed
 from ..frozen import dataclass
 from ..planning.config import CONFIG_NAME, CONTRACT_FILE, ProjectConfig, config_fault
-from .tree import Tree
+from .tree import LeftOut, Tree
 
 
 class InputKind(StrEnum):
@@ -38,9 +38,10 @@ class InputKind(StrEnum):
 
 
 _SHOWN = 5
+FRAGMENTS = (".contract.yaml", ".contract.yml")
+"""How the names of files end that are fragments wherever they lie."""
 BY_SUFFIX = (
-    (".contract.yaml", InputKind.FRAGMENT),
-    (".contract.yml", InputKind.FRAGMENT),
+    *((ending, InputKind.FRAGMENT) for ending in FRAGMENTS),
     (".schema.yaml", InputKind.DLT_SCHEMA),
     (".schema.json", InputKind.DLT_SCHEMA),
     (".yaml", InputKind.DBT_YAML),
@@ -164,13 +165,13 @@ def _folders(
 def _candidates(tree: Tree, config: ProjectConfig, root: Path, report: Report) -> Iterator[tuple[str, InputKind]]:
     default, engine = ProjectConfig(), config.contract_engine
     for entry in _folders(config.contracts, default.contracts, "project.contracts", tree, root, report):
-        for path in tree.below(entry, report):
+        for path in tree.below(entry, report, _told_of_ignored(tree, report, deep=True)):
             name = posixpath.basename(path)
             if path.startswith(f"{engine.promotions.rstrip('/')}/"):
                 continue
             if name == CONTRACT_FILE:
                 yield path, InputKind.CONTRACT
-            elif name.endswith((".contract.yaml", ".contract.yml")):
+            elif name.endswith(FRAGMENTS):
                 yield path, InputKind.FRAGMENT
             elif name in ("contract.yml", "contract.json", "Contract.yaml"):
                 message = f"a canonical contract is called `{CONTRACT_FILE}`: this file is not read"
@@ -194,11 +195,32 @@ def _candidates(tree: Tree, config: ProjectConfig, root: Path, report: Report) -
         yield entry, kind
     scanned = _folders(engine.scan, default.contract_engine.scan, "contract_engine.scan", tree, root, report)
     for entry in dict.fromkeys((*scanned, *_inside(config.models, "project.models", root, report))):
-        listed = tree.below(entry, report) if not entry.endswith(".strata") else iter((entry,))
-        for path in listed:
+        told = _told_of_ignored(tree, report, deep=False)
+        for path in tree.below(entry, report, told) if not entry.endswith(".strata") else (entry,):
             kind = next((kind for ending, kind in BY_SUFFIX if path.endswith(ending)), None)
             if kind is not None:
                 yield path, kind
+
+
+def _told_of_ignored(tree: Tree, report: Report, *, deep: bool) -> LeftOut:
+    """W116 for contract files that git ignores; those in folders that it ignores are looked for where it is `deep`:
+    among contracts there is little else, beside models there may be a million rows."""
+
+    def found(path: str) -> list[str]:
+        if not path.endswith("/"):
+            return [path]
+        place = tree.local(path) if deep else None
+        return sorted(f"{path}{p.relative_to(place).as_posix()}" for p in place.rglob("*.y*ml")) if place else []
+
+    def left_out(path: str) -> None:
+        files = [f for f in found(path) if f.endswith((f"/{CONTRACT_FILE}", *FRAGMENTS))]
+        if files:
+            shown = listed([f"`{f}`" for f in files], _SHOWN)
+            message = f"git ignores {shown}: nothing of {'it' if len(files) == 1 else 'them'} is read"
+            fix = f"`git check-ignore -v {files[0]}` names the rule: except the file from it, or keep it elsewhere"
+            report(Diagnostic("W116", message, Span(files[0], 1, 1, 1, 1), Severity.WARNING, fix=fix))
+
+    return left_out
 
 
 def leads_out(path: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..diagnostics import Diagnostic, StrataError
@@ -12,13 +12,12 @@ from ..diagnostics.listing import listed
 from ..diagnostics.suggest import did_you_mean
 from ..frozen import dataclass, replace
 from .collation.candidate import Candidate
+from .offered import Identity, Offer, Tables, identity, offers, tables_of
 from .parse.parsed import GeneratedAsset, GeneratedColumn
 from .placeholders import ASKED
 from .words import WORD
 from .yaml_dump import yaml_text
 
-KINDS = ("strata_model", "dbt_model", "dlt_resource")
-"""What a contract is drafted of."""
 _SHOWN = 8
 _LONGEST = 120
 
@@ -63,7 +62,7 @@ def draft(product: str, names: Sequence[str], around: Around, layer: str) -> Dra
     contract.
     """
     _check(product, around, layer)
-    tables = _tables(around.generated)
+    tables = tables_of(around.generated)
     asked: list[_Table] = []
     for name in names:
         if name not in tables:
@@ -71,11 +70,11 @@ def draft(product: str, names: Sequence[str], around: Around, layer: str) -> Dra
             message = f"no tool of this project knows `{name}`"
             raise StrataError(Diagnostic("E073", message, fix=fix, notes=around.looked_at))
         one = _table(name, tables)
-        if all(_identity(one.known) != _identity(other.known) for other in asked):
+        if all(identity(one.known) != identity(other.known) for other in asked):
             asked.append(one)
-    owners = _owners(around.products, tables)
+    owners = offers(around.products, tables)
     read = [u for table in asked for u in table.known.upstream]
-    upstream = sorted({c.id for u in read for c in owners.get(_meant(u, tables), ())[:1]})
+    upstream = sorted({c.id for u in read for c, _ in owners.get(_meant(u, tables), ())[:1]})
     contract: dict[str, Any] = {
         "apiVersion": "strata/v0",
         "kind": "DataProductContract",
@@ -113,27 +112,10 @@ def taken(product: str, file: str) -> Diagnostic:
     return Diagnostic("E073", f"`{product}` has a contract already: {file}", fix=fix)
 
 
-Tables = Mapping[str, tuple[GeneratedAsset, ...]]
-"""What is known of the tables of each name; of one table, what each tool says of it."""
-
-
-def _tables(generated: Iterable[GeneratedAsset]) -> Tables:
-    found: dict[str, list[GeneratedAsset]] = {}
-    for asset in generated:
-        for ref in asset.refs if asset.kind in KINDS else ():
-            found.setdefault(ref, []).append(asset)
-    return {name: tuple(tables) for name, tables in found.items()}
-
-
-def _identity(asset: GeneratedAsset) -> tuple[str, str]:
-    """What tells a table from others of its name: dbt has an id for each of its own."""
-    return asset.kind, asset.refs[min(1, len(asset.refs) - 1)] if asset.kind == "dbt_model" else asset.refs[0]
-
-
 def _table(name: str, tables: Tables) -> _Table:
     first = tables[name][0]
-    same = [a for a in tables[name] if _identity(a) == _identity(first)]
-    others = {_identity(a): a for a in tables[name] if _identity(a) != _identity(first)}
+    same = [a for a in tables[name] if identity(a) == identity(first)]
+    others = {identity(a): a for a in tables[name] if identity(a) != identity(first)}
     return _united(name, same, tuple(others.values()))
 
 
@@ -165,21 +147,9 @@ def _filled(column: GeneratedColumn, other: GeneratedColumn) -> GeneratedColumn:
     return replace(column, **{name: getattr(column, name) or getattr(other, name) for name in fields})
 
 
-def _meant(name: str, tables: Tables) -> tuple[str, str]:
+def _meant(name: str, tables: Tables) -> Identity:
     """What tells the table that goes by `name` from others."""
-    return _identity(tables[name][0]) if name in tables else ("", name)
-
-
-Owners = Mapping[tuple[str, str], list[Candidate]]
-"""The products that offer a table."""
-
-
-def _owners(products: Collection[Candidate], tables: Tables) -> Owners:
-    found: dict[tuple[str, str], list[Candidate]] = {}
-    for candidate in products:
-        for asset in candidate.contract.assets if candidate.sound else ():
-            found.setdefault(_meant(asset.ref or asset.id, tables), []).append(candidate)
-    return found
+    return identity(tables[name][0]) if name in tables else ("", name)
 
 
 def _assets(tables: Sequence[_Table], around: Around) -> Iterator[dict[str, Any]]:
@@ -238,12 +208,12 @@ def _columns(table: GeneratedAsset, around: Around) -> Iterator[dict[str, Any]]:
         yield facts
 
 
-def _notes(tables: Sequence[_Table], owners: Owners) -> Iterator[str]:
+def _notes(tables: Sequence[_Table], owners: Mapping[Identity, Sequence[Offer]]) -> Iterator[str]:
     for one in tables:
         for other in one.others:
-            kind, name = _identity(other)
+            kind, name = identity(other)
             yield f"`{one.name}` is also a {kind.replace('_', ' ')}, `{name}`, which is not meant here"
-        for owner in owners.get(_identity(one.known), ()):
+        for owner, _ in owners.get(identity(one.known), ()):
             yield f"`{one.name}` is an asset of `{owner.id}` too ({owner.file}): one product should answer for it"
         if not one.known.columns:
             where = "name dbt's `catalog.json` in `[contract_engine] generated`, which `dbt docs generate` writes"

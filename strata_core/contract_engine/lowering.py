@@ -52,17 +52,23 @@ def _table(candidate: Candidate, asset: Asset, path: Path, report: Report) -> Ta
 
 def _field(candidate: Candidate, column: ColumnContract, path: Path, report: Report) -> ContractField:
     span = candidate.span((*path, "name"))
+    type_, mask = _type(candidate, column, path, report), parse_mask(column.mask)
+    try:
+        if mask is not None:
+            mask.require_fits(type_)
+    except ContractError as error:
+        report(candidate.finding("E070", error.message, (*path, "mask"), error.fix))
     try:
         return ContractField(
             column.name,
-            _type(candidate, column, path, report),
+            type_,
             nullable=column.nullable is not False,
             unique=bool(column.unique),
             primary_key=bool(column.primary_key),
             protected=bool(column.protected),
             enum=column.enum,
             classification=column.classification,
-            mask=parse_mask(column.mask),
+            mask=mask,
             partition_by=bool(column.partition_by),
             freshness=parse_age(column.freshness) if column.freshness else None,
             description=column.description,
@@ -71,7 +77,14 @@ def _field(candidate: Candidate, column: ColumnContract, path: Path, report: Rep
     except ContractError as error:
         fix = error.fix or "change the type, or leave the promise out"
         report(candidate.finding("E070", error.message, path, fix))
-        return ContractField(column.name, UNKNOWN, description=column.description, span=span)
+        return ContractField(
+            column.name,
+            UNKNOWN,
+            classification=column.classification,  # what is wrong with a promise shows nobody the values
+            mask=mask,
+            description=column.description,
+            span=span,
+        )
 
 
 def _type(candidate: Candidate, column: ColumnContract, path: Path, report: Report) -> ValueType:

@@ -26,7 +26,7 @@ from .discover import InputKind, without_contract
 from .levels import Levels
 from .naming import is_draft
 from .pipeline import Checked, Setting, examine, open_setting
-from .tree import NEVER
+from .tree import NEVER, LeftOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class RevisionTree:
     _listed: dict[str, None] = field(default_factory=dict)
     _read: dict[str, bytes] = field(default_factory=dict)
 
-    def below(self, folder: str, report: Report) -> Iterator[str]:
+    def below(self, folder: str, report: Report, left_out: LeftOut | None = None) -> Iterator[str]:
         """The files in `folder`, sorted. What git ignores is in no commit."""
         start = self.prefix if folder == "." else f"{self.prefix}{folder.rstrip('/')}/"
         found = [p[len(self.prefix) :] for p in self.tree.files if p.startswith(start)]

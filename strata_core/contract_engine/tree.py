@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -23,12 +23,16 @@ NEVER = frozenset({".git", ".venv", ".strata", ".dagster", ".generated", "node_m
 """Folders that hold nothing that a person wrote here."""
 _BLOCK = 1 << 20
 
+LeftOut = Callable[[str], None]
+"""What is told of a file that is left out, and of a folder, whose path ends in `/`."""
+
 
 class Tree(Protocol):
     """Files by their paths."""
 
-    def below(self, folder: str, report: Report) -> Iterator[str]:
-        """The paths of the files in `folder`, in order; none where there is no such folder."""
+    def below(self, folder: str, report: Report, left_out: LeftOut | None = None) -> Iterator[str]:
+        """The paths of the files in `folder`, in order; none where there is no such folder. `left_out` is told what git
+        ignores."""
         ...
 
     def exists(self, path: str) -> bool:
@@ -100,15 +104,15 @@ class FolderTree:
         # A `Path` costs as much as to read a small file.
         return f"{self.root}/{path}"
 
-    def below(self, folder: str, report: Report) -> Iterator[str]:
+    def below(self, folder: str, report: Report, left_out: LeftOut | None = None) -> Iterator[str]:
         """The files in `folder`, sorted, without what git ignores. E109 for links that are not followed."""
         start = self.root / folder
         if not start.is_dir():
             return
         ignores = list(_ignores_above(self.root, folder))
-        yield from self._walk(folder.rstrip("/") if folder != "." else "", ignores, report)
+        yield from self._walk(folder.rstrip("/") if folder != "." else "", ignores, report, left_out)
 
-    def _walk(self, folder: str, ignores: list[_Ignores], report: Report) -> Iterator[str]:
+    def _walk(self, folder: str, ignores: list[_Ignores], report: Report, left_out: LeftOut | None) -> Iterator[str]:
         here = self._place(folder)
         if self.visited is not None:
             self.visited.append(folder)
@@ -130,10 +134,17 @@ class FolderTree:
             if entry.is_symlink() and not _stays(entry, self.root, path, report):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in NEVER and not _ignored(f"{path}/", inside):
-                    yield from self._walk(path, inside, report)
-            elif entry.is_file() and not _ignored(path, inside):
-                yield path
+                if entry.name in NEVER:
+                    continue
+                if not _ignored(f"{path}/", inside):
+                    yield from self._walk(path, inside, report, left_out)
+                elif left_out is not None:
+                    left_out(f"{path}/")
+            elif entry.is_file():
+                if not _ignored(path, inside):
+                    yield path
+                elif left_out is not None:
+                    left_out(path)
 
 
 def _is_text(name: str) -> bool:

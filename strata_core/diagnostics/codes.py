@@ -163,6 +163,8 @@ CODES = MappingProxyType(
         "W112": "project has no contract",
         "W113": "folder of the configuration is not there",
         "W114": "text names what was removed",
+        "W115": "table of two products",
+        "W116": "contract file is ignored by git",
         "W153": "classification has no level",
         "W170": "kept aside, for the other standard has no field for it",
         "W180": "contract could say more",

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..diagnostics import Diagnostic, StrataError
+from ..diagnostics import Diagnostic, Severity, Span, StrataError
 from ..diagnostics.suggest import did_you_mean
 from ..digests import hexdigest
 from ..frozen import dataclass
@@ -49,6 +49,27 @@ def schema_fault(schema: object) -> SchemaFault | None:
         return SchemaFault(f"{message}is not read", "use a version of Strata that knows it", True)
     fix = f"use a dbt that writes version {VERSIONS[0]} to {VERSIONS[-1]} (dbt 1.6 to 1.11)"
     return SchemaFault(f"the manifest has the schema `{schema}`, which is not known here", fix, False)
+
+
+def version_warning(config: DbtConfig, schema: object, span: Span | None = None) -> Diagnostic | None:
+    """E033, a warning, where the project's manifest is of a newer version than is known here, and is read."""
+    fault = schema_fault(schema)
+    if fault is None or not fault.readable:
+        return None
+    message = f"`{config.manifest}`: {fault.message}"
+    return Diagnostic("E033", message, span, Severity.WARNING, fix=fault.fix)
+
+
+def newer_manifest(root: Path, config: DbtConfig, span: Span) -> Diagnostic | None:
+    """`version_warning` of the manifest as it lies there now, told at `span`; only its beginning is read. What cannot
+    be read is told by who needs it."""
+    try:
+        for section, key, value in members(root / config.manifest):
+            if section == "metadata" and key == "dbt_schema_version":
+                return version_warning(config, value, span)
+    except (OSError, JsonError):
+        pass
+    return None
 
 
 @dataclass(frozen=True, slots=True)

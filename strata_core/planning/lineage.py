@@ -14,7 +14,7 @@ from . import cache
 from .cache import uncollected
 from .catalog import read_catalog
 from .config import find_project
-from .dbt import find_documents, schema_fault
+from .dbt import find_documents, version_warning
 from .git_revisions import GitRevision, open_range
 from .kept.revisions import first_revision, revised
 from .project import Project, compile_, keep_compilation, kept_compilation
@@ -82,9 +82,8 @@ def _dbt(project: Project, compiled: CompiledProject) -> tuple[tuple[Table, ...]
     from ..lineage.dbt import dbt_tables  # loads sqlglot
 
     found: list[Diagnostic] = []
-    if (fault := schema_fault(manifest["metadata"]["dbt_schema_version"])) is not None:
-        message = f"`{project.config.dbt.manifest}`: {fault.message}"
-        found.append(Diagnostic("E033", message, severity=Severity.WARNING, fix=fault.fix))
+    if (newer := version_warning(project.config.dbt, manifest["metadata"]["dbt_schema_version"])) is not None:
+        found.append(newer)
     made = (dbt_tables(manifest, catalog, columns, found.append), tuple(found))
     if find_documents(project.root, project.config.dbt) == documents:  # dbt may have written them anew meanwhile
         cache.save(key, made)

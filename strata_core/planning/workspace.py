@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledProject
-from ..diagnostics import Severity, Span, StrataError
+from ..diagnostics import Diagnostic, Severity, Span, StrataError
 from ..frozen import dataclass, replace
 from ..store.environments import EnvironmentVersion
 from ..store.store import Store
 from .catalog import OF_GUARDED, Approved, read_catalog, taken_over
 from .consumers import breaks_of, models_offered
+from .dbt import newer_manifest
 from .engines import make_engine
 from .fingerprints import kept_fingerprints
 from .inputs.clocked_tables import unbounded_reads
@@ -98,8 +99,8 @@ class Workspace:
         return Live(self.store, version, {name: source.digest for name, source in self.sources.items()})
 
     def linted(self, plan: Plan, guarded: Mapping[str, Span | None] = MappingProxyType({})) -> Plan:
-        """`plan` with the lints that only a plan can tell (W016, W017), as the project wants them; the tables `guarded`
-        are published with it."""
+        """`plan` with the lints that only a plan can tell (W016, W017), as the project wants them, and what there is to
+        know of the dbt manifest that it reads (E033); the tables `guarded` are published with it."""
         read = {name for planned in plan.models for name in planned.inputs}
         clocked = {name: c for name, s in self.sources.items() if name in read and (c := s.clocked) is not None}
         stale = {planned.name: self.compiled.models[planned.name].name_span for planned in plan.stale}
@@ -108,11 +109,18 @@ class Workspace:
             *unbounded_reads(self.compiled.sources, clocked),
             *taken_over(project, stale, plan.catalog, plan.base),
             *taken_over(project, guarded, plan.catalog, plan.base, OF_GUARDED),
+            *self._newer_dbt(read),
         )
         lints = ruled_of_plan(found, self.project.files, self.project.config.lint)
         refused = tuple(lint for lint in lints if lint.severity is Severity.ERROR)
         told = tuple(lint for lint in lints if lint.severity is not Severity.ERROR)
         return replace(plan, conflicts=(*plan.conflicts, *refused), lints=told)
+
+    def _newer_dbt(self, read: Collection[str]) -> Iterator[Diagnostic]:
+        sources = (s for name, s in self.compiled.sources.items() if name in read and s.resource.kind == "dbt")
+        if (first := next(sources, None)) is not None:
+            newer = newer_manifest(self.project.root, self.project.config.dbt, first.span)
+            yield from (newer,) if newer is not None else ()
 
     def register(self, version: EnvironmentVersion, plan: Plan) -> None:
         """Keep in the catalog what the project has in `version`, and the approvals that `plan` rested on."""

@@ -191,7 +191,10 @@ def aged(spec: AssetCheckSpec, checked: Checked, environment: str) -> AssetCheck
     given = spec.metadata or {}
     known = covered(checked.setting)
     found = next((c for c in known if (c.product, c.asset) == (given[PRODUCT], given[ASSET])), None)
-    age = age_of(checked, found, environment, datetime.now(UTC)) if found is not None else None
+    try:
+        age = age_of(checked, found, environment, datetime.now(UTC)) if found is not None else None
+    except StrataError as error:
+        return unasked(spec, error.diagnostics)
     if age is None:
         return _age_result(spec, False, "the contract promises no freshness any more", {})
     metadata: dict[str, Metadatum] = {"max_age_seconds": int(age.max_age.total_seconds())}

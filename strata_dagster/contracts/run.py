@@ -218,7 +218,7 @@ def _standing(view: RuntimeView) -> str:
     reasons = "\n".join(f"- **{r.code}** {f'`{r.asset}`: ' if r.asset else ''}{r.message}" for r in view.status.reasons)
     ages = {a.asset: f"{a.state}, at most {a.expected} old" for a in view.freshness}
     rows = [
-        (r.asset, r.state, r.at or "", "" if r.rows is None else f"{r.rows:,}", ages.get(r.asset, ""))
+        (r.asset, r.told, r.at or "", "" if r.rows is None else f"{r.rows:,}", ages.get(r.asset, ""))
         for r in view.latest_runs
     ]
     seen = (

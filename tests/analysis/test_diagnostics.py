@@ -603,6 +603,12 @@ DECLARATIONS = {
         "eur",
         "`eur` is not an ISO 4217 currency code such as EUR or USD",
     ),
+    "a mask of texts on a number": (
+        "contract A { a: decimal(10, 2) mask: partial(4) }",
+        "E070",
+        "mask: partial(4)",
+        "the mask `partial(4)` leaves the last characters of a text, not of decimal(10, 2)",
+    ),
     "a mask that is none, of a classified column": (
         'contract A { a: string classification: "pii" mask: sha }',
         "E070",

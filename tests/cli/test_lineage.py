@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 
@@ -121,6 +123,29 @@ def test_a_manifest_that_is_newer_than_what_is_known_is_told_and_read(cli):
     ran = cli("lineage", "kept.id")
     assert (ran.code, "in.raw" in ran.out) == (0, True)
     assert "warning[E033]: `dbt_project/target/manifest.json`: the manifest has the schema" in ran.err
+
+
+def test_a_manifest_that_is_newer_is_told_by_whoever_reads_a_source_of_it(cli):
+    newer = json.loads(json.dumps(MANIFEST).replace("manifest/v12", "manifest/v13"))
+    newer["nodes"]["model.p.stg"].update(unique_id="model.p.stg", config={"location": "stg.parquet"})
+    newer["sources"]["source.p.in.raw"]["unique_id"] = "source.p.in.raw"
+    cli.write("models/dbt.strata", DBT)
+    cli.write("dbt_project/target/manifest.json", json.dumps(newer))
+    pq.write_table(pa.table({"id": [1]}), cli.root / "dbt_project/stg.parquet")
+    told = """\
+warning[E033]: `dbt_project/target/manifest.json`: the manifest has the schema \
+`https://schemas.getdbt.com/dbt/manifest/v13.json`, which is newer than what is known here: what is new in it is not \
+read
+ --> models/dbt.strata:1:1
+"""
+    check = cli("check")
+    assert (check.code, check.out.count(told)) == (0, 1)
+    assert check.err.startswith("3 models in 4 files: 0 errors, 2 warnings")
+    assert [d["code"] for d in cli("check", "--format", "json").document] == ["E033", "W001"]
+    for verb in ("plan", "apply", "plan"):  # the second plan is of a fresh model
+        ran = cli(verb, "kept")
+        assert (ran.code, (ran.out + ran.err).count(told)) == (0, 1)
+    assert "E033" not in (plain := cli("plan", "totals")).out + plain.err
 
 
 def test_sql_that_cannot_be_traced_is_told(cli):

@@ -12,7 +12,8 @@ from strata_core.diagnostics import Diagnostic
 
 from .projects import ORDERS, PLACE, checked, line, told, write
 
-GOOD = {"contracts/shop/returns/contract.yaml": ORDERS.replace("shop.orders", "shop.returns")}
+TWIN = {"contracts/shop/returns/contract.yaml": ORDERS.replace("shop.orders", "shop.returns")}
+GOOD = {place: text.replace("- id: orders", "- id: returns") for place, text in TWIN.items()}
 
 WRONG = [
     ("bad indentation", ORDERS + "purpose: a\n  b: c\n", "E101", 17, 4),
@@ -37,6 +38,7 @@ WRONG = [
         58,
     ),
     ("an upstream that is not there", ORDERS + "lineage: {upstream: [{product: shop.carts}]}\n", "E122", 16, 32),
+    ("a mask of texts on a number", ORDERS.replace("int64,", "int64, mask: partial(4),"), "E070", 14, 45),
     ("a type that is none", ORDERS.replace("int64", "bigint"), "E072", 14, 32),
     ("an absolute path as location", ORDERS.replace("table\n", "table\n    location: /x.csv\n"), "E109", 13, 15),
     ("a location out of the tree", ORDERS.replace("table\n", "table\n    location: a/../../x\n"), "E109", 13, 15),
@@ -135,6 +137,11 @@ def test_the_fix_says_what_would_be_accepted() -> None:
         ("kind: table\n", "kind: table\n    freshness: {max_age: 24}\n", "write it like `24h`"),
         ("kind: table\n", "kind: table\n    freshness: {max_age: 1 day}\n", "write it like `24h`"),
         ("type: int64", "type: int64, mask: partial(0)", "write it like `hash` or `partial(4)`"),
+        (
+            "type: int64",
+            "type: int64, mask: partial(4)",
+            "use `hash`, `null` or `drop`; `partial` is for columns of type string or uuid",
+        ),
         ("team: orders", "team: 12", 'put it in quotes: `"12"`'),
     ],
 )
@@ -211,7 +218,10 @@ def test_two_contracts_for_one_id(tmp_path: Path) -> None:
 def test_products_in_a_circle(tmp_path: Path) -> None:
     made_of = "lineage: {{upstream: [{{product: shop.{}}}]}}\n"
     files = {
-        f"contracts/shop/{name}/contract.yaml": ORDERS.replace("shop.orders", f"shop.{name}") + made_of.format(upstream)
+        f"contracts/shop/{name}/contract.yaml": ORDERS.replace("shop.orders", f"shop.{name}").replace(
+            "id: orders", f"id: {name}"
+        )
+        + made_of.format(upstream)
         for name, upstream in (("a", "b"), ("b", "c"), ("c", "a"), ("d", "a"))
     }
     (found,) = checked(tmp_path, files).diagnostics
@@ -224,7 +234,6 @@ FRAGMENTS = [
     ("a product that is not there", "product: shop.odrers\n", "E112 models/x.contract.yaml:1:10 product"),
     ("an asset that is not there", "product: shop.orders\nasset: carts\n", "E112 models/x.contract.yaml:2:8 asset"),
     ("an asset of nobody", "asset: carts\n", "E112 models/x.contract.yaml:1:8 asset"),
-    ("two targets", "asset: orders\n", "E111 models/x.contract.yaml:1:8 asset"),
     ("an unknown field", "product: shop.orders\nowner: {team: a}\n", "E104 models/x.contract.yaml:2:1 owner"),
 ]
 
@@ -232,6 +241,14 @@ FRAGMENTS = [
 @pytest.mark.parametrize(("text", "expected"), [f[1:] for f in FRAGMENTS], ids=[f[0] for f in FRAGMENTS])
 def test_seed2_a_fragment_declares_its_target(tmp_path: Path, text: str, expected: str) -> None:
     assert told(tmp_path, {PLACE: ORDERS, **GOOD, "models/x.contract.yaml": text}) == [expected]
+
+
+def test_seed2_a_fragment_of_a_table_that_two_products_have_says_which_is_meant(tmp_path: Path) -> None:
+    found = told(tmp_path, {PLACE: ORDERS, **TWIN, "models/x.contract.yaml": "asset: orders\n"})
+    assert found == [
+        "W115 contracts/shop/returns/contract.yaml:11:9 assets[orders].id",
+        "E111 models/x.contract.yaml:1:8 asset",
+    ]
 
 
 def test_a_fragment_at_one_model_that_names_another(tmp_path: Path) -> None:
@@ -281,6 +298,47 @@ def test_a_folder_of_the_configuration_that_is_none_is_told(tmp_path: Path, key:
     assert found.message == f"`{entry}` {what}: nothing of it is read"
     assert found.fix == "name a folder of the project, or take it out of the list"
     assert not found.blocks
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected", "message"),
+    [
+        ("contract.yaml", f"W116 {PLACE}:1:1", f"git ignores `{PLACE}`: nothing of it is read"),
+        (
+            "models/a.*",
+            "W116 models/a.contract.yaml:1:1",
+            "git ignores `models/a.contract.yaml`: nothing of it is",
+        ),
+        (
+            "/contracts",
+            "W116 contracts/shop/draft.contract.yml:1:1",
+            f"git ignores `contracts/shop/draft.contract.yml`, `{PLACE}`: nothing of them is read",
+        ),
+        ("**/orders/", f"W116 {PLACE}:1:1", f"git ignores `{PLACE}`: nothing of it is read"),
+        ("*.sql\nmodels/target/", None, ""),
+    ],
+)
+def test_contract_files_that_git_ignores_are_told(
+    tmp_path: Path, rule: str, expected: str | None, message: str
+) -> None:
+    fragment = "product: shop.orders\nasset: orders\n"
+    files: dict[str, str | bytes] = {
+        ".gitignore": f"{rule}\n",
+        PLACE: ORDERS,
+        "contracts/shop/draft.contract.yml": fragment,
+        "models/a.contract.yaml": fragment,
+        "models/b.sql": "select 1",
+        "models/target/c.contract.yaml": fragment,  # a build folder may hold a million files: it is not looked into
+    }
+    found = [d for d in checked(tmp_path, files).diagnostics if d.code == "W116"]
+    assert [line(d) for d in found] == ([] if expected is None else [expected])
+    for one in found:
+        assert one.message.startswith(message)
+        assert one.span is not None
+        assert one.fix == (
+            f"`git check-ignore -v {one.span.file}` names the rule: except the file from it, or keep it elsewhere"
+        )
+        assert not one.blocks
 
 
 def test_symbolic_links_that_leave_or_circle(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from strata_core.contract_engine.pipeline import open_setting
 from strata_core.contract_engine.serving.ages import age_of
 from strata_core.contract_engine.serving.observed import seen_of_assets
 from strata_core.contract_engine.serving.products import products_of
-from strata_core.contract_engine.serving.project import Known, project
+from strata_core.contract_engine.serving.project import Known, project, view_faults
 from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import ArrowTable
 from strata_core.planning.live.health import examine
@@ -40,7 +40,7 @@ from strata_core.types.physical import value_type
 
 from . import pinned
 from .projects import PLACE, write
-from .test_standing import AGES, MANIFEST
+from .test_standing import AGES, MANIFEST, results
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 CONTRACT = """\
@@ -409,6 +409,62 @@ def test_what_is_live_of_a_guarded_table_is_in_the_view_of_its_product(root: Pat
     assert [f.state for f in view.freshness] == ["fresh"]
     assert [[c.name for c in s.columns] for s in view.observed_schema] == [["country", "email", "id", "note"]]
     assert products_of(found.setting).products[0].stored == ("warehouse_orders",)
+
+
+def test_rows_of_dbt_that_a_guard_refused_make_nothing_fresh(root: Path) -> None:
+    text = CONTRACT.replace("kind: table", "kind: dbt_model") + "freshness: {max_age: 24h}\n"
+    generated = '[contract_engine]\ngenerated = ["manifest.json", "run_results.json"]\n'
+    write(root, {PLACE: text, "strata.toml": f'[project]\nname = "shop"\n{generated}'})
+    write(root, {"manifest.json": json.dumps(MANIFEST), "run_results.json": results("build")})
+    guarded(root, "shop.orders/orders")
+
+    def shown() -> tuple[Any, Any, Any]:
+        found = examine_contracts(open_setting(root, NOW.date()))
+        (candidate,) = found.collated.candidates
+        view = project(candidate, Known(found.parsed, seen_of_assets(found), (candidate,)), None, "0.1.0", NOW)
+        assert view_faults(view, candidate) == ()
+        (run,), (live,) = view.latest_runs, view.live
+        assert (live.asset, live.version, live.rows) == ("orders", "prod version 1", 3)
+        assert view.freshness[0].latest == live.at
+        return (run.run_id, run.live), [r.message for r in view.status.reasons if r.code == "not-live"], live.at
+
+    assert shown()[:2] == (("prod version 1", None), [])
+    write(root, {"run_results.json": results("build").replace("2026-11-30T10:00:00.5Z", "2099-01-01T00:00:00Z")})
+    pq.write_table(table(country=["FR", "ES", "ES"]), root / "data/orders.parquet")
+    assert not guarded(root, "shop.orders/orders")[0].sound
+    told = (
+        "the rows that `dbt i1` made at 2099-01-01T00:00:00Z are not live: the write pin refused them, or nobody has"
+        " held them against the contract (`strata guard`); older ones are"
+    )
+    assert shown()[:2] == (("dbt i1", False), [told])
+
+
+def test_a_store_that_cannot_be_read_is_told_and_not_taken_for_an_empty_one(root: Path) -> None:
+    more = "  - {id: paid, kind: strata_model}\n"
+    write(root, {PLACE: CONTRACT + more})
+    guarded(root, "shop.orders/orders")
+    for entry in (root / ".strata/store").rglob("*"):
+        if entry.is_file() and "environments" in entry.parts:
+            entry.write_bytes(b"{")
+    found = examine_contracts(open_setting(root, NOW.date()))
+    (candidate,) = found.collated.candidates
+    view = project(candidate, Known(found.parsed, seen_of_assets(found), (candidate,)), None, "0.1.0", NOW)
+    checks = [(c.asset, c.check, c.outcome, c.weight) for c in view.checks]
+    assert checks == [
+        ("orders", "store_readable", "error", "degrading"),
+        ("paid", "store_readable", "error", "blocking"),
+    ]
+    assert view.status.state == "blocked"
+    assert view.status.reasons[0].message.startswith("store_readable error: E094 ")
+    write(root, {PLACE: CONTRACT})
+    assert state_of(root) == "degraded"
+
+
+def state_of(root: Path) -> str:
+    found = examine_contracts(open_setting(root, NOW.date()))
+    (candidate,) = found.collated.candidates
+    known = Known(found.parsed, seen_of_assets(found), (candidate,))
+    return project(candidate, known, None, "0.1.0", NOW).status.state
 
 
 def test_a_model_is_told_by_its_own_name_and_not_by_that_of_its_asset(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from strata_core.cli.verbs import run
 from .projects import ORDERS, PLACE, write
 
 OTHER = "contracts/shop/returns/contract.yaml"
-BROKEN = ORDERS.replace("shop.orders", "shop.returns").replace("int64", "bigint")
+BROKEN = ORDERS.replace("orders", "returns").replace("int64", "bigint")
 TOML = '[project]\nname = "p"\n'
 PROJECTS = {
     "sound": {"strata.toml": TOML, PLACE: ORDERS},

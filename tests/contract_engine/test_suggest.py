@@ -245,6 +245,12 @@ def test_suggestions_for_a_live_contract_come_with_the_version_that_covers_them(
     assert "## Validation diagnostics\n\nNone: the changed contract is valid." in body
     assert git(shop, "show", f"{BRANCH}:{PLACE}").splitlines()[5] == "version: 1.5.0"
     assert suggest(shop)[2] == f"5 suggestions for shop.orders on {BRANCH} (as before)\n"
+    code, out, _ = run("validate", "--mode", "suggestion", "--project", str(shop), "--format", "json")
+    told = [d for d in json.loads(out) if d["code"] == "W180"]
+    assert (code, len(told)) == (0, 5)
+    (version,) = (d for d in told if d["field_path"] == "version")
+    assert version["message"] == "with what is suggested here, the contract is minor-compatible with 1.4.2"
+    assert version["fix"] == "`contract-engine suggest` writes it, for review: `version`: `1.4.2` becomes `1.5.0`"
 
 
 def test_seed2_suggestions_are_a_commit_on_a_branch_of_their_own(shop: Path) -> None:

@@ -236,6 +236,10 @@ def test_seed2_agent_permissions_that_cannot_be_meant(tmp_path: Path, agents: st
             "{masking: [{column: orders.amount, rule: hash}, {column: orders.amount, rule: drop}]}",
             "E151 governance.masking[orders.amount]",
         ),
+        (
+            "{masking: [{column: orders.amount, rule: partial}]}",
+            "E151 governance.masking[orders.amount].rule",
+        ),
         ("{masking: [{column: orders.mail, rule: hash}]}", "E122 governance.masking[orders.mail].column"),
         ("{classification: odd}", "W153 governance.classification"),
     ],
@@ -313,7 +317,7 @@ def test_seed2_nobody_lowers_a_classification_by_making_himself_an_approver(tmp_
 def test_seed2_classification_is_inherited_across_products(tmp_path: Path) -> None:
     source = ORDERS + "      - {name: email, type: string, classification: restricted, mask: hash}\n"
     reader = (
-        ORDERS.replace("shop.orders", "shop.mails")
+        ORDERS.replace("shop.orders", "shop.mails").replace("- id: orders", "- id: mails")
         + "      - {name: mail, type: string, derived_from: {columns: [shop.orders/orders.email]}}\n"
     )
     place = "contracts/shop/mails/contract.yaml"

@@ -45,7 +45,7 @@ def suggest_command(
 ) -> int:
     """Propose what contracts lack, each product on a branch of its own; what is checked out is not touched."""
     from ...contract_engine.suggest.known import known_around
-    from ...contract_engine.suggest.suggested import idle_declines, suggested, versioned
+    from ...contract_engine.suggest.suggested import idle_declines, suggested
 
     checked = examined(setting)
     chosen = named(checked, products)
@@ -57,7 +57,7 @@ def suggest_command(
             progress.set(f"making suggestions for {candidate.id}")
             if candidate.sound:
                 name = branch or f"contract-engine/suggest/{candidate.id}"
-                made = versioned(suggested(checked, candidate, known))
+                made = suggested(checked, candidate, known)
                 progress.say(_suggest(made, name, base, remote, into, dry_run))
                 for idle in idle_declines(made):
                     progress.say(f"{candidate.id}: {idle.message}")

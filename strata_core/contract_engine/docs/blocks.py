@@ -5,6 +5,7 @@ Texts here are plain: who writes them escapes them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from ...frozen import dataclass
@@ -40,6 +41,14 @@ class To:
 Inline = str | Code | Mark | To
 Line = tuple[Inline, ...]
 """Parts that stand side by side."""
+
+
+def joined(parts: Iterable[Inline]) -> Line:
+    """Parts with commas between them."""
+    found: list[Inline] = []
+    for part in parts:
+        found += [", ", part] if found else [part]
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

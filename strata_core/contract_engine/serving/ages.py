@@ -10,7 +10,7 @@ from ...contract.ages import parse_age
 from ...contract.freshness import age_at
 from ...frozen import dataclass
 from ...instants import iso_seconds
-from .observe import seen_in_files, seen_in_store
+from .observe import published, seen_in_files
 
 if TYPE_CHECKING:
     from ..pin.covering import Covered
@@ -38,6 +38,13 @@ def latest_of(
     where there is none, when its newest rows were loaded, or else its last run that succeeded."""
     known = (values.get((name, column)) if column else loaded.get(name) or made.get(name) for name in names)
     return next((at for at in known if at is not None), None)
+
+
+def loaded_of_live(loaded: Mapping[str, str], published: str | None) -> Mapping[str, str]:
+    """When the newest rows were loaded of what is `published`: what was loaded since is not live yet."""
+    if published is None:
+        return loaded
+    return {name: at for name, at in loaded.items() if _instant(at) <= _instant(published)}
 
 
 def age_told(latest: str, promised: str) -> str:
@@ -78,12 +85,13 @@ class Age:
 
 
 def age_of(checked: Checked, covered: Covered, environment: str, now: datetime) -> Age | None:
-    """The age of what is live of an asset at `now` (UTC); None where its contract promises no freshness."""
+    """The age of what is live of an asset at `now` (UTC); None where its contract promises no freshness. Raises
+    `StrataError` E092, E094 where the store cannot be read."""
     if covered.max_age is None:
         return None
-    seen = seen_in_store(checked.setting, covered.stored, environment)
-    loaded = seen_in_files(checked.parsed).loaded
+    seen = published(checked.setting, covered.stored, environment)
     made = {run.ref: run.at for run in seen.runs}
+    loaded = loaded_of_live(seen_in_files(checked.parsed).loaded, next(iter(made.values()), None))
     names = dict.fromkeys((*covered.names, *covered.stored))
     latest = latest_of(names, covered.dated, seen.latest_values, loaded, made)
     return Age(None if latest is None else _instant(latest), covered.max_age, now)

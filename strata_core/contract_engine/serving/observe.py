@@ -8,7 +8,7 @@ thing, the later counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from ...diagnostics import StrataError
@@ -64,7 +64,7 @@ class SeenSchema:
 @dataclass(frozen=True, slots=True)
 class SeenRun:
     """The latest run that made a table. `at` is also the age of what it made, where it succeeded; `data_version` and
-    `rows` are of what it made."""
+    `rows` are of what it made. `published` is one that the store tells: what it made is live there."""
 
     ref: str
     run_id: str
@@ -73,6 +73,7 @@ class SeenRun:
     url: str | None = None
     data_version: str | None = None
     rows: int | None = None
+    published: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,8 @@ class Observations:
         )
 
 
+STORE = "store_readable"
+"""The check of whether anybody can tell what is live."""
 _OUTCOMES: Mapping[str, Outcome] = {
     "pass": "passed",
     "success": "passed",
@@ -193,25 +196,35 @@ def utc(at: str | None) -> str | None:
         return None
 
 
-def seen_in_store(setting: Setting, models: Iterable[str], environment: str = "prod") -> Observations:
-    """What Strata's store has published of `models`: schema, last publication, the latest dates in them, the verdict
-    that they were published with, and where the files of what is live are gone (`last_known_good`)."""
+def seen_in_store(
+    setting: Setting, tables: Iterable[str], environment: str = "prod", *, models: Container[str] = ()
+) -> Observations:
+    """What `published` gives; of a store that cannot be read, that nobody knows what is live (`store_readable`). The
+    rows of those `tables` that are `models` are nowhere else: who reads them reads nothing."""
+    names = tuple(tables)
+    try:
+        return published(setting, names, environment)
+    except StrataError as error:
+        found = error.diagnostics[0]
+        told = f"{found.code} {found.message}"
+
+        def unread(name: str) -> SeenCheck:
+            return SeenCheck(name, STORE, "error", "blocking" if name in models else "degrading", None, told)
+
+        return Observations(checks=tuple(unread(name) for name in names))
+
+
+def published(setting: Setting, tables: Iterable[str], environment: str = "prod") -> Observations:
+    """What Strata's store has live of `tables`: schema, publication, the latest dates in them, and where the files of
+    what is live are gone (`last_known_good`). Raises `StrataError` E092, E094 where the store cannot be read."""
     from ...planning.stores import store_of
 
-    seen = Observations()
-    try:
-        store = store_of(setting.root, setting.config)
-        if not store.exists():
-            return seen
-        published = store.environment(environment).head()
-    except StrataError:
-        return seen
-    version = f"{environment} version {published.number}"
-    found = [
-        _published(store, model, published.models[model], published.at, version)
-        for model in models
-        if model in published.models
-    ]
+    store = store_of(setting.root, setting.config)
+    if not store.exists():
+        return Observations()
+    head = store.environment(environment).head()
+    version = f"{environment} version {head.number}"
+    found = [_published(store, name, head.models[name], head.at, version) for name in tables if name in head.models]
     return Observations(
         schemas=tuple(s for f in found for s in f.schemas),
         runs=tuple(r for f in found for r in f.runs),
@@ -229,7 +242,7 @@ def _published(store: Store, model: str, pointer: Pointer, since: int, version: 
     except StrataError as error:
         found = error.diagnostics[0]
         lost = SeenCheck(model, "last_known_good", "failed", "blocking", None, f"{found.code} {found.message}")
-        return Observations(runs=(SeenRun(model, version, "succeeded", at),), checks=(lost,))
+        return Observations(runs=(SeenRun(model, version, "succeeded", at, published=True),), checks=(lost,))
     manifest = artifact.manifest
     columns = tuple((f.name, f.metadata.get("strata.type"), f.nullable) for f in manifest.schema)
     values = {}
@@ -240,6 +253,6 @@ def _published(store: Store, model: str, pointer: Pointer, since: int, version: 
             values[model, f.name] = latest
     return Observations(
         schemas=(SeenSchema(model, columns),),
-        runs=(SeenRun(model, version, "succeeded", at, None, manifest.digest, manifest.rows),),
+        runs=(SeenRun(model, version, "succeeded", at, None, manifest.digest, manifest.rows, published=True),),
         latest_values=values,
     )

@@ -17,8 +17,11 @@ def observed(checked: Checked, now: datetime, products: Set[str] | None = None) 
 
 def seen_of_assets(checked: Checked, environment: str = "prod", others: Observations | None = None) -> Observations:
     """What dbt, OpenLineage and the store tell of the products' assets, and what `others` saw of them."""
-    names = (name for c in checked.collated.candidates if c.sound for a in c.contract.assets for name in a.stored)
-    seen = seen_in_files(checked.parsed).with_(seen_in_store(checked.setting, sorted(set(names)), environment))
+    assets = [asset for c in checked.collated.candidates if c.sound for asset in c.contract.assets]
+    names = sorted({name for asset in assets for name in asset.stored})
+    models = {name for asset in assets if asset.kind == "strata_model" for name in asset.stored}
+    in_store = seen_in_store(checked.setting, names, environment, models=models)
+    seen = seen_in_files(checked.parsed).with_(in_store)
     return seen if others is None else seen.with_(others)
 
 

@@ -19,8 +19,8 @@ from ..collation.candidate import Candidate
 from ..parse.parsed import Parsed
 from ..schemas import RUNTIME_VIEW
 from ..shapes import valid
-from .ages import age_state, age_told, latest_of
-from .observe import Observations, SeenCheck, SeenSchema
+from .ages import age_state, age_told, latest_of, loaded_of_live
+from .observe import Observations, SeenCheck, SeenRun, SeenSchema
 from .promotions import Promotion
 from .runtime_view import (
     CheckStatus,
@@ -28,6 +28,7 @@ from .runtime_view import (
     InputDigest,
     LineageEdge,
     Link,
+    LiveRows,
     ObservedColumn,
     ProductStatus,
     RunSummary,
@@ -72,6 +73,7 @@ class Known:
         self.schemas = {s.ref: s for s in seen.schemas}
         self.runs = _latest(seen.runs, lambda r: r.ref)
         self.made = _latest((r for r in seen.runs if r.state == "succeeded"), lambda r: r.ref)
+        self.published = {r.ref: r for r in seen.runs if r.published}
         self.latest_values, self.loaded = seen.latest_values, seen.loaded
         self.checks: dict[str, list[SeenCheck]] = {}
         for check in _latest(seen.checks, lambda c: (c.ref, c.check)).values():
@@ -86,6 +88,15 @@ class Known:
             for asset in candidate.contract.assets if candidate.sound else ():
                 self.owners.setdefault(asset.ref or asset.id, candidate.id)
 
+    def latest_run(self, asset: Asset) -> SeenRun | None:
+        """The run that was seen last of an asset."""
+        return max((self.runs[r] for r in _refs(asset) if r in self.runs), key=_second, default=None)
+
+    def guarded(self, asset: Asset) -> SeenRun | None:
+        """What the store has live of a table that others make, and that is kept there where it keeps its contract."""
+        names = asset.stored if asset.kind != "strata_model" else ()
+        return next((self.published[name] for name in names if name in self.published), None)
+
 
 def project(
     candidate: Candidate, known: Known, promotion: Promotion | None, engine_version: str, now: datetime
@@ -96,6 +107,7 @@ def project(
     freshness = tuple(_freshness(contract, known, now))
     schemas = tuple(_schemas(contract, known))
     checks = tuple(_checks(contract, known))
+    runs = tuple(_runs(contract, known))
     return RuntimeView(
         apiVersion="strata/v0",
         kind="DataProductRuntimeView",
@@ -103,12 +115,13 @@ def project(
         version=contract.version,
         provenance=replace(_provenance(candidate, known, promotion, engine_version), projected_at=iso_seconds(now)),
         contract=contract,
-        status=_status(tests, checks, freshness, schemas),
+        status=_status(tests, checks, freshness, schemas, runs),
         tests=tests,
         checks=checks,
         freshness=freshness,
         observed_schema=schemas,
-        latest_runs=tuple(_runs(contract, known)),
+        latest_runs=runs,
+        live=tuple(_live(contract, known)),
         lineage=tuple(_lineage(contract, known)),
         governance=_governance(contract),
         agent_permissions=tuple(_agents(contract, now)),
@@ -194,7 +207,10 @@ def _freshness(contract: AuthoredContract, known: Known, now: datetime) -> Itera
             continue
         column = asset.freshness.column if asset.freshness else None
         made = {ref: run.at for ref in _refs(asset) if (run := known.made.get(ref)) is not None}
-        latest = latest_of(_refs(asset), column, known.latest_values, known.loaded, made)
+        live, loaded = known.guarded(asset), known.loaded
+        if live is not None:  # whatever ran since: it is not what readers have
+            made, loaded = {live.ref: live.at}, loaded_of_live(loaded, live.at)
+        latest = latest_of(_refs(asset), column, known.latest_values, loaded, made)
         yield FreshnessState(
             asset=asset.id,
             expected=promised,
@@ -240,7 +256,7 @@ def _drift(asset: Asset, schema: SeenSchema) -> Iterator[str]:
 
 def _runs(contract: AuthoredContract, known: Known) -> Iterator[RunSummary]:
     for asset in contract.assets:
-        run = next((known.runs[r] for r in _refs(asset) if r in known.runs), None)
+        run, live = known.latest_run(asset), known.guarded(asset)
         if run is not None:
             at = iso_seconds(run.at) if run.at else None
             yield RunSummary(
@@ -251,7 +267,23 @@ def _runs(contract: AuthoredContract, known: Known) -> Iterator[RunSummary]:
                 url=run.url,
                 data_version=run.data_version,
                 rows=run.rows,
+                live=False if live is not None and _passed_over(run, live) else None,
             )
+
+
+def _passed_over(run: SeenRun, live: SeenRun) -> bool:
+    """Whether a run made rows since that are not `live`. Whoever guards what it makes (Dagster) tells of no run whose
+    rows were refused, and of the others with the version of the rows."""
+    made = run.state == "succeeded" and not run.published and run.data_version is None
+    return made and _second(run) > _second(live)
+
+
+def _live(contract: AuthoredContract, known: Known) -> Iterator[LiveRows]:
+    for asset in contract.assets:
+        run = next((known.published[r] for r in asset.stored if r in known.published), None)
+        if run is not None:
+            at = iso_seconds(run.at) if run.at else None
+            yield LiveRows(asset=asset.id, version=run.run_id, at=at, data_version=run.data_version, rows=run.rows)
 
 
 def _lineage(contract: AuthoredContract, known: Known) -> Iterator[LineageEdge]:
@@ -304,6 +336,7 @@ def _status(
     checks: tuple[CheckStatus, ...],
     freshness: tuple[FreshnessState, ...],
     schemas: tuple[SchemaState, ...],
+    runs: tuple[RunSummary, ...],
 ) -> ProductStatus:
     blocked: list[StatusReason] = []
     degraded: list[StatusReason] = []
@@ -328,6 +361,13 @@ def _status(
         if age.state == "stale":
             message = age_told(str(age.latest), str(age.expected))
             degraded.append(StatusReason(code="stale", message=message, asset=age.asset))
+    for run in runs:
+        if run.live is False:
+            message = (
+                f"the rows that `{run.run_id}` made at {run.at} are not live: the write pin refused them, or nobody has"
+                " held them against the contract (`strata guard`); older ones are"
+            )
+            degraded.append(StatusReason(code="not-live", message=message, asset=run.asset))
     for schema in schemas:
         for drift in schema.drift:
             degraded.append(StatusReason(code="schema-drift", message=drift, asset=schema.asset))

@@ -126,6 +126,18 @@ class SchemaState(Shape):
 
 
 @dataclass(frozen=True, slots=True)
+class LiveRows(Shape):
+    """What the store has live of an asset: what its readers have there, whatever ran since."""
+
+    asset: str
+    version: str
+    """Of the environment, such as `prod version 4`."""
+    at: Instant | None = None
+    data_version: str | None = None
+    rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RunSummary(Shape):
     """The latest run that made an asset."""
 
@@ -137,6 +149,14 @@ class RunSummary(Shape):
     data_version: str | None = None
     """What names the rows that it made: the same rows have the same."""
     rows: int | None = None
+    live: bool | None = None
+    """False where it succeeded and the store has older rows live: its own were refused, or never held against the
+    contract."""
+
+    @property
+    def told(self) -> str:
+        """How it went, and whether anybody has what it made."""
+        return f"{self.state}, not live" if self.live is False else self.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +195,7 @@ class RuntimeView(Shape):
     freshness: tuple[FreshnessState, ...] = ()
     observed_schema: tuple[SchemaState, ...] = ()
     latest_runs: tuple[RunSummary, ...] = ()
+    live: tuple[LiveRows, ...] = ()
     lineage: tuple[LineageEdge, ...] = ()
     agent_permissions: tuple[AgentPermission, ...] = ()
     links: tuple[Link, ...] = ()

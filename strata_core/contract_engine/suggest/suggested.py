@@ -12,7 +12,7 @@ from ..authored import Decline
 from ..collation.candidate import Candidate, Confidence, SuggestedEdit
 from ..compatibility.classify import next_version
 from ..pipeline import Checked, Setting, examine
-from ..tree import Tree
+from ..tree import LeftOut, Tree
 from .body import body, said, title
 from .declines import short, sorted_out
 from .edits import edited_files
@@ -40,10 +40,11 @@ class Suggested:
 
 
 def suggested(checked: Checked, candidate: Candidate, known: Known) -> Suggested:
-    """What is suggested for a sound candidate. `known` is what is known around it (`known_around`)."""
+    """What is suggested for a sound candidate, with the version that covers it. `known` is what is known around it
+    (`known_around`)."""
     found = sorted_out(proposals(checked, candidate, evidence(checked, candidate, known)), candidate.contract)
     empty = Suggested(checked, candidate, (), {}, found.declined, found.idle)
-    return _carried_out(empty, found.open)
+    return _versioned(_carried_out(empty, found.open))
 
 
 def _carried_out(made: Suggested, wanted: Iterable[Proposal]) -> Suggested:
@@ -54,10 +55,11 @@ def _carried_out(made: Suggested, wanted: Iterable[Proposal]) -> Suggested:
     return replace(made, proposals=kept, texts=texts)
 
 
-def versioned(made: Suggested) -> Suggested:
+def _versioned(made: Suggested) -> Suggested:
     """The same with the version that covers what is suggested: who merges it has a contract that holds."""
     candidate, path = made.candidate, ("version",)
-    if not made.proposals or any(p.edit.path == path for p in made.proposals):
+    promoted = made.checked.promotions.get(candidate.id)
+    if promoted is None or not made.proposals or any(p.edit.path == path for p in made.proposals):
         return made
     verdict = examine(changed_setting(made)).validated.compatibility.get(candidate.id)
     if verdict is None or verdict.against is None or all(d.code != "E130" for d in verdict.diagnostics):
@@ -114,9 +116,9 @@ class _ChangedTree:
     tree: Tree
     contents: Mapping[str, bytes]
 
-    def below(self, folder: str, report: Report) -> Iterator[str]:
+    def below(self, folder: str, report: Report, left_out: LeftOut | None = None) -> Iterator[str]:
         """The files in `folder`, the new ones last."""
-        listed = list(self.tree.below(folder, report))
+        listed = list(self.tree.below(folder, report, left_out))
         inside = (f for f in self.contents if folder == "." or f.startswith(f"{folder.rstrip('/')}/"))
         yield from listed
         yield from (f for f in inside if f not in listed)

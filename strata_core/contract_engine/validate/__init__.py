@@ -30,6 +30,7 @@ from .consumers import Consumers
 from .governance import check_governance
 from .inheritance import Sensitivity, check_inheritance
 from .mentions import check_mentions
+from .offers import check_offers
 from .profiles import Profile, check_profile, profiles
 from .references import check_cycles, check_references
 from .removed import check_removed
@@ -93,6 +94,7 @@ def validate(around: Surroundings) -> Validated:
         found += compatibility[candidate.id].diagnostics
         check_mentions(candidate, compatibility[candidate.id].tombstones, found.append)
     check_cycles(sound, found.append)
+    check_offers(sound, around.parsed.generated, found.append)
     folder = around.config.contract_engine.promotions
     check_removed(around.promotions, around.collated, around.parsed, folder, found.append)
     sensitivity = Sensitivity(around.collated, around.parsed)

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...contract.model import ContractError
 from ...diagnostics import Report, Severity
 from ...diagnostics.suggest import did_you_mean
+from ...types.spelling import TypeSpellingError, parse_type
+from ..authored import ColumnContract, MaskingIntent
 from ..collation.candidate import Candidate
 from ..documents import Path
 from ..levels import Levels
+from ..lowering import parse_mask
 from ..naming import split_ref
 
 
@@ -50,10 +54,27 @@ def check_governance(candidate: Candidate, levels: Levels, report: Report) -> No
             message = f"`{intent.column}` is a column of another product: only its owner masks it"
             report(candidate.finding("E151", message, (*path, "column"), "mask columns of this product"))
             continue
-        own = next((c.mask for a in contract.assets if a.id == asset for c in a.columns if c.name == name), None)
+        masked = next((c for a in contract.assets if a.id == asset for c in a.columns if c.name == name), None)
+        own = masked.mask if masked is not None else None
+        if own is None and masked is not None:
+            _check_fits(candidate, masked, intent, (*path, "rule"), report)
         if own is not None and own != intent.rule:
             message = f"`{intent.column}` is masked by `{own}` at the column, and by `{intent.rule}` here"
             report(candidate.finding("E151", message, (*path, "rule"), "make the two the same, or leave one out"))
+
+
+def _check_fits(
+    candidate: Candidate, column: ColumnContract, intent: MaskingIntent, path: Path, report: Report
+) -> None:
+    mask = parse_mask(intent.rule)
+    try:
+        type_ = parse_type(column.type) if column.type is not None else None
+        if mask is not None and type_ is not None:
+            mask.require_fits(type_)
+    except TypeSpellingError:
+        pass  # E072 at the column
+    except ContractError as error:
+        report(candidate.finding("E151", f"`{intent.column}`: {error.message}", path, error.fix))
 
 
 def _labels(candidate: Candidate) -> Iterator[tuple[str, Path]]:

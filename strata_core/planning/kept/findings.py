@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...diagnostics import Diagnostic
+from ...diagnostics import Diagnostic, Span
 from ...frozen import dataclass
 from .. import cache
 from ..project import Project, content_parts
@@ -10,10 +10,12 @@ from ..project import Project, content_parts
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was found, in order, and how many models there are, sound or not."""
+    """What was found, in order, and how many models there are, sound or not. `dbt` is where the first source that dbt
+    makes is declared."""
 
     diagnostics: tuple[Diagnostic, ...]
     models: int
+    dbt: Span | None = None
 
 
 def findings(project: Project) -> Findings:
@@ -42,4 +44,5 @@ def _found(project: Project) -> Findings:
     # collector, which a process that lives on has.
     ring: list[object] = [revision]
     ring.append(ring)
-    return Findings(revision.diagnostics, len(compiled.models) + len(compiled.broken))
+    dbt = next((s.span for s in compiled.sources.values() if s.resource.kind == "dbt"), None)
+    return Findings(revision.diagnostics, len(compiled.models) + len(compiled.broken), dbt)

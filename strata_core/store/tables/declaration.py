@@ -284,6 +284,18 @@ def _check_types(declared: TableDeclaration) -> None:
             raise retention_column(name, f"column {column} has the type {types[column]}")
 
 
+def check_masks(declared: TableDeclaration) -> None:
+    """A mask shows something of each value of its column. Asked when a table is declared: one that is there already is
+    read as it is."""
+    for name, column in declared.columns.items():
+        if column.mask is not None and column.type is not None:
+            try:
+                Mask(column.mask, column.keep).require_fits(parse_type(column.type))
+            except ContractError as cause:
+                message = f"table {declared.name}: columns.{name}: {cause.message}"
+                raise StoreError("StoreDeclarationInvalid", declared.name, message, cause.fix) from None
+
+
 def not_timestamp(table: str, column: str, found: str) -> StoreError:
     """Seed 1 *valid-time-type*."""
     message = f"table {table}: the valid-time column {column} has the type {found}, not timestamp"

@@ -59,18 +59,20 @@ class Tables:
         under another key, order or availability column; StoreValidTimeNotTimestamp and StoreRetentionColumnInvalid
         when they have other types.
         """
+        from .declaration import check_masks
+
         table = self._open(declared.name)
         history = table.log
         _check_conditions(declared)
         self._prepare_key(declared)
         while True:
             head = history.head()
-            if head.newest.declare:
-                before = history.declared(head)
-                if before == declared:
-                    return table
-                if head.newest.run:
-                    _check_change(before, declared, history.schema(head))
+            before = history.declared(head) if head.newest.declare else None
+            if before == declared:
+                return table
+            check_masks(declared)
+            if before is not None and head.newest.run:
+                _check_change(before, declared, history.schema(head))
             try:
                 history.commit(Declared(MappingProxyType(declared.document())), head)
             except LogConflictError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
@@ -9,6 +11,7 @@ from strata_core.diagnostics.codes import CODES
 from strata_core.store import Store
 from strata_core.store.tables.declaration import declaration, read_declarations
 from strata_core.store.tables.errors import CODES as STORE_CODES
+from strata_core.store.tables.errors import StoreError
 
 from .conftest import GDP, World, gdp, refused, rows
 
@@ -42,6 +45,23 @@ def test_every_key_of_the_design_is_read_and_written_back() -> None:
     assert document["available_time"]["live_since"] == "2014-01-01"  # type: ignore[index,call-overload]
     assert document["valid_time"] == {"from": "period_start", "to": "period_end"}
     assert declaration(document) == declared
+
+
+def test_a_mask_of_texts_is_refused_of_a_number_when_it_is_declared(tmp_path: Path) -> None:
+    text = '[[pipeline.tables]]\nname = "cards"\n[pipeline.tables.columns]\nNUMBER\n'
+    (numeric,) = read_declarations(text.replace("NUMBER", 'n = { type = "int64", mask = "partial" }'))
+    tables = Store(tmp_path).tables
+    with pytest.raises(StoreError) as stopped:
+        tables.declare(numeric)
+    assert stopped.value.diagnostics[0].message == (
+        "table cards: columns.n: the mask `partial(4)` leaves the last characters of a text, not of int64"
+    )
+    assert stopped.value.diagnostics[0].fix == (
+        "use `hash`, `null` or `drop`; `partial` is for columns of type string or uuid"
+    )
+    assert tables.names() == ()
+    for column in ('n = { type = "string", mask = "partial" }', 'n = { mask = "partial" }'):
+        tables.declare(*read_declarations(text.replace("NUMBER", column)))
 
 
 @pytest.mark.parametrize(
