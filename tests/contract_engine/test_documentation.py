@@ -25,9 +25,11 @@ from strata_core.contract_engine.authored_tests import (
     RowCount,
     Unique,
 )
+from strata_core.contract_engine.docs.blocks import Code, Folded, Table, To
 from strata_core.contract_engine.docs.boxes import cut
 from strata_core.contract_engine.docs.documented import Documented, Reader, documented
 from strata_core.contract_engine.docs.drawing import drawing
+from strata_core.contract_engine.docs.edges import lineage
 from strata_core.contract_engine.docs.expectations import in_words
 from strata_core.contract_engine.docs.site import site
 from strata_core.contract_engine.docs.stacked import stacked
@@ -308,6 +310,45 @@ def test_of_many_products_on_a_side_those_of_a_domain_are_one_box() -> None:
     assert height is not None
     assert int(height[1]) < 1500
     assert 'aria-label="Lineage of B. Made of: 51. Read by: 0."' in drawn
+
+
+def test_the_lineage_of_a_hub_is_told_by_domain_and_opened_on_demand() -> None:
+    contract = AuthoredContract.of(
+        {
+            **{"apiVersion": "strata/v0", "kind": "DataProductContract", "id": "a.b", "name": "B", "version": "1.0.0"},
+            **{"status": "draft", "layer": "gold", "domain": "a", "owner": {"team": "t"}},
+            "assets": [{"id": "x", "kind": "table"}, {"id": "y", "kind": "table"}],
+        }
+    )
+    made_of = tuple(LineageEdge(asset, "up", "compiled", "c.up") for asset in ("x", "y"))
+    view = RuntimeView(
+        *("strata/v0", "DataProductRuntimeView", "a.b", "1.0.0"),
+        ViewProvenance((), "0"),
+        contract,
+        ProductStatus("healthy"),
+        Governance(),
+        lineage=(*made_of, LineageEdge("*", "raw", "declared")),
+    )
+    edges = [(n, asset) for n in range(15) for asset in ("x", "y")]
+    readers = (
+        *(Reader(f"d{n % 2}.p{n}", f"t{n}", asset) for n, asset in edges),
+        Reader("d0.p0", "*", "a.b"),
+        Reader("d2.q", "*", "a.b"),
+    )
+    blocks = list(lineage(Documented(view, {}, (), {}, (), readers), {"c.up": "Up"}))
+    above, *folded = blocks[1:]
+    assert isinstance(above, Table)
+    assert [row.cells for row in above.rows] == [
+        ((Code("up"),), (To("c.up", "Up"),), (Code("x"), ", ", Code("y")), ("compiled",)),
+        ((Code("raw"),), ("",), ("the product",), ("declared",)),
+    ]
+    titles = [block.title for block in folded if isinstance(block, Folded)]
+    assert titles == ["Read by 8 products of d0", "Read by 7 products of d1", "Read by 1 product of d2"]
+    tables = [inner for block in folded if isinstance(block, Folded) for inner in block.blocks]
+    assert [len(table.rows) for table in tables if isinstance(table, Table)] == [8, 7, 1]
+    assert isinstance(tables[0], Table)
+    first = tables[0].rows[0].cells
+    assert first == ((To("d0.p0", "d0.p0"),), (Code("t0"),), (Code("x"), ", ", Code("y")))
 
 
 def test_on_a_phone_what_a_product_is_made_of_stands_above_it_and_who_reads_it_below() -> None:
