@@ -11,6 +11,7 @@ import click
 
 from ..diagnostics import Diagnostic
 from ..diagnostics.listing import listed
+from ..diagnostics.render import diagnostic_as_json
 from ..diagnostics.wording import plural
 from ..planning.project import Project, compile_sound
 from .exits import CLEAN, FAILED, FINDINGS, VIOLATED
@@ -29,6 +30,7 @@ from .report import rendered, tell
 if TYPE_CHECKING:
     from ..planning.applying.results import Event, ModelResult, Outcome
     from ..planning.partitions.asked_periods import Asked
+    from ..planning.plan import Plan
 
 
 MOST_PARTITIONS = 6
@@ -89,7 +91,7 @@ def apply_command(
         events = announced(events, workspace, plan, shown.say)
         outcome = _told(events, project, shown, max((len(p.name) for p in plan.stale), default=0))
     if format_ == "json":
-        click.echo(json.dumps(as_json(outcome, environment), indent=2))
+        click.echo(json.dumps(as_json(outcome, plan), indent=2))
     else:
         click.echo(summary(outcome, environment))
     return VIOLATED if outcome.violated else FAILED if outcome.failed else CLEAN
@@ -149,12 +151,13 @@ def summary(outcome: Outcome, environment: str) -> str:
     return f"{environment}: nothing was published, {live} ({parts})"
 
 
-def as_json(outcome: Outcome, environment: str) -> dict[str, object]:
-    """The outcome as a document for machines."""
+def as_json(outcome: Outcome, plan: Plan) -> dict[str, object]:
+    """The outcome of `plan` as a document for machines."""
     return {
-        "environment": environment,
+        "environment": plan.environment,
         "version": outcome.version.number,
         "published": sorted(outcome.published),
+        "lints": [diagnostic_as_json(d) for d in plan.lints],
         "models": [_model_as_json(result) for result in outcome.results.values()],
     }
 
@@ -186,8 +189,6 @@ def _model_as_json(result: ModelResult) -> dict[str, object]:
             {"product": t.product, "test": t.test, "outcome": t.outcome, "offenders": t.offenders, "message": t.message}
             for t in result.tests
         ],
-        "diagnostics": [
-            {"code": d.code, "message": d.message, "place": str(d.span) if d.span else None, "fix": d.fix}
-            for d in result.violations
-        ],
+        "unasked": [diagnostic_as_json(d) for d in result.unasked],
+        "diagnostics": [diagnostic_as_json(d) for d in result.violations],
     }

@@ -1,4 +1,4 @@
-"""Exit codes: what each family of findings means for a script that called the command."""
+"""Exit codes of `strata` and `contract-engine`: what each family of findings means for a script that called one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ from ..diagnostics import Diagnostic
 
 CLEAN, FINDINGS, USAGE, VIOLATED, FAILED = 0, 1, 2, 3, 4
 INTERRUPTED = 130
+MEANINGS = {
+    CLEAN: "clean or warnings alone",
+    FINDINGS: "errors in models or contracts, or a blocking test fails on what is there",
+    USAGE: "usage",
+    VIOLATED: "rows were refused (nothing published)",
+    FAILED: "the engine, a file or the store failed",
+    INTERRUPTED: "interrupted",
+}
+"""What `--help` says of each; docs/cli.md says more."""
 
 BY_PREFIX = {
     "E021": USAGE,  # as E027, of a column
@@ -28,6 +37,11 @@ BY_PREFIX = {
     "E09": FAILED,
 }
 """Longer prefixes first; every other error is a finding in the project's text."""
+
+
+def exits_help() -> str:
+    """The line below the overview of verbs."""
+    return f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in MEANINGS.items())}."
 
 
 def exit_code(diagnostics: Iterable[Diagnostic]) -> int:

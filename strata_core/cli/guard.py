@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from ..contract_engine.pipeline import open_setting
-from ..diagnostics.render import printable
+from ..diagnostics.render import diagnostic_as_json, printable
 from ..diagnostics.wording import plural
-from .contracts.report import lines_below
 from .exits import CLEAN, FINDINGS, exit_code
 from .options import environment_option, format_option
 from .progress import Progress
-from .report import Lines, answered, rendered
+from .report import Lines, answered, lines_below, rendered
 
 if TYPE_CHECKING:
     from ..contract_engine.pin.guard import Promotion, Verdict
@@ -129,8 +128,8 @@ def _as_json(verdicts: list[Verdict], done: Promotion, environment: str) -> dict
                 "left_out": list(v.left_out),
                 "pin": report_to_json(v.report) if v.report else None,
                 "tests": [{"test": t.test, "outcome": t.outcome, "offenders": t.offenders} for t in v.tests],
-                "lints": [{"code": d.code, "message": d.message} for d in v.lints],
-                "diagnostics": [{"code": d.code, "message": d.message, "fix": d.fix} for d in v.violations],
+                "lints": [diagnostic_as_json(d) for d in v.lints],
+                "diagnostics": [diagnostic_as_json(d) for d in v.violations],
             }
             for v in verdicts
         ],

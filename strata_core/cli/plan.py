@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..diagnostics import Diagnostic
 from ..diagnostics.listing import listed
+from ..diagnostics.render import diagnostic_as_json
 from ..diagnostics.wording import plural
 from ..planning.plan import Plan
 from ..planning.project import Project, compile_sound
@@ -78,7 +80,7 @@ def plan_command(
     missing = [d for name, problem in workspace.missing.items() if name in read for d in problem.diagnostics]
     missing += moved
     if format_ == "json":
-        click.echo(json.dumps(as_json(plan, forecasts, tests), indent=2))
+        click.echo(json.dumps(as_json(plan, forecasts, tests, missing), indent=2))
     else:
         for line in lines(plan, forecasts, tests):
             click.echo(line, color=colored())
@@ -89,14 +91,17 @@ def plan_command(
     return FINDINGS if plan.conflicts or tests.refused else CLEAN
 
 
-def as_json(plan: Plan, forecasts: Mapping[str, Forecast], tests: BlockingTests) -> dict[str, object]:
-    """The plan as a document for machines."""
+def as_json(
+    plan: Plan, forecasts: Mapping[str, Forecast], tests: BlockingTests, missing: Sequence[Diagnostic] = ()
+) -> dict[str, object]:
+    """The plan as a document for machines; `missing` is what its sources lack."""
     return {
         "environment": plan.environment,
         "version": plan.base.number,
         "removed": list(plan.removed),
-        "lints": [{"code": d.code, "message": d.message} for d in plan.lints],
-        "conflicts": [{"code": d.code, "message": d.message, "notes": list(d.notes)} for d in plan.conflicts],
+        "lints": [diagnostic_as_json(d) for d in plan.lints],
+        "conflicts": [diagnostic_as_json(d) for d in plan.conflicts],
+        "diagnostics": [diagnostic_as_json(d) for d in (*missing, *tests.refused)],
         "approved": [{"table": a.table, "change": a.change, "by": a.by} for a in plan.approved],
         "models": [
             {

@@ -1,6 +1,7 @@
-"""What all verbs share: how findings reach people and programs, and exit codes.
+"""How findings reach people and programs, and with which exit code: for the verbs of `strata` and `contract-engine`.
 
-A plain check does without click, and so does this module; what reads a command line is in `options.py`.
+A plain check does without click, and so does this module; what reads a command line is in `options.py` and
+`contracts/shared.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.render import render_json, render_text
-from ..planning.config import CONFIG_NAME, find_project
+from ..planning.config import find_project
 from .exits import CLEAN, exit_code
 from .formats import FORMATS
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ..planning.project import Project
 
 Lines = Callable[[str], str | None]
+STRATA, CONTRACT_ENGINE = "strata", "contract-engine"
 
 
 def answered_for(
@@ -29,7 +31,8 @@ def answered_for(
     """What `answer` gives of the project that `path` and `--project` mean; a `StrataError` is told as by `answered`."""
     from ..planning.project import open_project  # which a check of contracts does not need
 
-    shown: list[Lines] = [lines_below(project or path or Path.cwd())]
+    start = project or path or Path.cwd()
+    shown: list[Lines] = [lines_below(find_project(start if start.is_dir() else start.parent) or start)]
 
     def of_project() -> int:
         found = open_project(path, project=project)
@@ -39,12 +42,13 @@ def answered_for(
     return answered(of_project, lambda file: shown[0](file), format_)
 
 
-def answered(answer: Callable[[], int], lines: Lines, format_: str | None = None) -> int:
-    """What `answer` gives; a `StrataError` is told in `format_`, and its codes decide the exit code."""
+def answered(answer: Callable[[], int], lines: Lines, format_: str | None = None, tool: str = STRATA) -> int:
+    """What `answer` of the command `tool` gives; a `StrataError` is told in `format_`, and its codes decide the exit
+    code."""
     try:
         return piped(answer)
     except StrataError as error:
-        tell(error.diagnostics, lines, format_)
+        tell(error.diagnostics, lines, format_, tool=tool)
         return exit_code(error.diagnostics)
 
 
@@ -60,15 +64,12 @@ def piped(answer: Callable[[], int]) -> int:
     return code
 
 
-def lines_below(start: Path) -> Lines:
-    """The text of `strata.toml` while no project could be opened."""
-    root = find_project(start if start.is_dir() else start.parent)
+def lines_below(root: Path) -> Lines:
+    """The text of a file of the project in `root`, for showing lines of it."""
 
     def lines(path: str) -> str | None:
-        if root is None or path != CONFIG_NAME:
-            return None
         try:
-            return (root / CONFIG_NAME).read_text(encoding="utf-8", errors="replace")
+            return (root / path).read_text(encoding="utf-8", errors="replace") if (root / path).is_file() else None
         except OSError:
             return None
 
@@ -83,13 +84,21 @@ def colored(err: bool = False) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
 
 
-def tell(diagnostics: Sequence[Diagnostic], lines: Lines, format_: str | None = None) -> None:
-    """Say why a verb could not do its work: on stdout to a program that asked for findings in its format, else to
-    people on stderr."""
+def tell(
+    diagnostics: Sequence[Diagnostic],
+    lines: Lines,
+    format_: str | None = None,
+    *,
+    files: Sequence[str] = (),
+    tool: str = STRATA,
+    err: bool = True,
+) -> None:
+    """The findings: on stdout to a program that asked for them in its format, else to people, on stderr where they are
+    why a verb could not do its work (`err`). `files` are those that were looked at."""
     if format_ in FORMATS[1:]:
-        print(exchanged(diagnostics, format_, (), "strata"))
+        print(exchanged(diagnostics, format_, files, tool))
     else:
-        print(rendered(diagnostics, lines, err=True), end="", file=sys.stderr)
+        print(rendered(diagnostics, lines, err=err), end="", file=sys.stderr if err else sys.stdout)
 
 
 def exchanged(diagnostics: Sequence[Diagnostic], format_: str, files: Sequence[str], tool: str) -> str:

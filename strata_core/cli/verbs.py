@@ -5,14 +5,8 @@ from __future__ import annotations
 import click
 
 from .ending import end_with
-from .exits import CLEAN
+from .exits import CLEAN, exits_help
 from .lazy import LazyGroup, Verb
-
-EXITS_HELP = (
-    "Exit codes: 0 clean or warnings alone, 1 errors in the project's text, 2 usage, 3 a write pin was violated "
-    "(nothing published), 4 the engine, a file or the store failed."
-)
-
 
 VERBS = {
     "check": Verb(".check", "Check models and contracts without running anything."),
@@ -41,7 +35,7 @@ VERBS = {
     cls=LazyGroup,
     verbs=VERBS,
     package=__package__,
-    epilog=EXITS_HELP,
+    epilog=exits_help(),
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(package_name="strata-tables", prog_name="strata")

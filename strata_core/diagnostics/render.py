@@ -57,10 +57,11 @@ def render_json(diagnostics: Iterable[Diagnostic]) -> str:
     """
     import json
 
-    return json.dumps([_plain(diagnostic) for diagnostic in diagnostics], indent=2)
+    return json.dumps([diagnostic_as_json(diagnostic) for diagnostic in diagnostics], indent=2)
 
 
-def _plain(diagnostic: Diagnostic) -> dict[str, Any]:
+def diagnostic_as_json(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A finding in the shape of `render_json`, for documents that hold findings among other things."""
     return {
         "code": diagnostic.code,
         "severity": diagnostic.severity.value,

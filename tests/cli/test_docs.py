@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from strata_core.cli.exits import exit_code
+from strata_core.cli.contracts.verbs import contract_engine
+from strata_core.cli.exits import MEANINGS, exit_code, exits_help
+from strata_core.cli.verbs import strata
 from strata_core.diagnostics import Diagnostic, Span
 from strata_core.planning.applying.results import Status
 from strata_core.planning.config import ENVIRONMENT_KEYS, SECTIONS
@@ -52,6 +54,13 @@ def test_every_command_of_the_page_does_what_it_says(empty):
         told = re.findall(r"error\[(E\d+)\][^\n]*\n( *-->)?", output)
         found = exit_code(Diagnostic(code, "", PLACE if place else None) for code, place in told)
         assert ran.code == max(found, "would change" in output), command
+
+
+def test_both_commands_end_with_the_codes_of_one_table():
+    table = TEXT.partition("| exit code | meaning |\n|---|---|\n")[2].partition("\n\n")[0]
+    assert [int(row.split("|")[1]) for row in table.splitlines()] == list(MEANINGS)
+    for group in (strata, contract_engine):
+        assert str(group.epilog).startswith(exits_help())
 
 
 def test_each_key_reason_and_status_stands_on_the_page():

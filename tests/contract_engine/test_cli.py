@@ -362,7 +362,7 @@ def test_a_product_whose_contract_cannot_be_read_is_told_with_what_is_wrong_ther
     committed(project)
     write(project, {"contracts/shop/torn/contract.yaml": "id: shop.torn\n  x: [\n"})
     code, _, err = run(verb, "shop.torn")
-    assert code == 1
+    assert code == 2
     assert [t.partition(":")[0] for t in err.splitlines() if t.startswith("error")] == ["error[E101]", "error[E073]"]
     assert "contracts/shop/torn/contract.yaml:2:4" in err
 

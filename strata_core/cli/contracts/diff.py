@@ -13,10 +13,10 @@ from ...contract_engine.revisions import ContractDiff, ProductDiff, contract_dif
 from ...diagnostics import StrataError
 from ...diagnostics.render import printable
 from ...diagnostics.wording import plural
-from ..exits import FINDINGS
+from ..exits import FINDINGS, exit_code
 from ..options import format_option
 from ..progress import Progress
-from .report import exit_code, tell
+from .answering import tell
 
 
 @click.command("diff")

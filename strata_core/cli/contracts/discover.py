@@ -9,8 +9,9 @@ import click
 from ...contract_engine.discover import discover, without_contract
 from ...contract_engine.pipeline import Setting
 from ...diagnostics.wording import plural
+from ..exits import exit_code
 from ..options import format_option
-from .report import exit_code, tell
+from .answering import tell
 from .shared import on_contracts
 
 

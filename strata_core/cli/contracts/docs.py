@@ -12,9 +12,9 @@ from ...contract_engine.collation.merge_rules import canonical
 from ...contract_engine.pipeline import Checked, Setting
 from ...contract_engine.serving.promotions import Promotion
 from ...diagnostics.wording import plural
-from ..exits import CLEAN
+from ..exits import CLEAN, exit_code
 from ..progress import Progress
-from .report import exit_code, tell
+from .answering import tell
 from .shared import chosen, examined, on_contracts, write
 
 

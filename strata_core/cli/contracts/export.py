@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from ...contract_engine.pipeline import Setting
-from ..exits import CLEAN
-from .report import exit_code, tell
+from ..exits import CLEAN, exit_code
+from .answering import tell
 from .shared import examined, named, on_contracts, product_names, write
 
 

@@ -8,8 +8,8 @@ import click
 
 from ...contract_engine.pipeline import Setting, examine
 from ...diagnostics import Diagnostic, StrataError
-from ..exits import CLEAN, FINDINGS
-from .report import exit_code, tell
+from ..exits import CLEAN, FINDINGS, exit_code
+from .answering import tell
 from .shared import on_contracts, place_contract
 
 

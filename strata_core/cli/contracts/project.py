@@ -10,9 +10,9 @@ import click
 
 from ...contract_engine.pipeline import Setting
 from ...diagnostics.wording import plural
-from ..exits import CLEAN
+from ..exits import CLEAN, exit_code
 from ..progress import Progress
-from .report import exit_code, tell
+from .answering import tell
 from .shared import chosen, examined, on_contracts, write
 
 

@@ -15,7 +15,7 @@ from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.suggest import did_you_mean
 from ...planning.config import CONTRACT_FILE
 from ...whole_files import write_whole
-from .report import answered_for, tell
+from .answering import answered_for, tell
 
 if TYPE_CHECKING:  # who asks for an unchanged tree needs neither
     from ...contract_engine.collation.candidate import Candidate

@@ -10,9 +10,9 @@ from pathlib import Path
 from ...contract_engine.pipeline import Outcome, Setting, check, examine
 from ...diagnostics import Diagnostic, Severity, StrataError
 from ...diagnostics.wording import plural
-from ..exits import CLEAN
+from ..exits import CLEAN, exit_code
 from ..progress import Progress
-from .report import answered_for, exit_code, tell
+from .answering import answered_for, tell
 
 
 def validate_here(format_: str) -> int:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ..exits import exits_help
 from ..lazy import LazyGroup, Verb
-
-EXITS_HELP = "Exit codes: 0 clean, 1 something blocks, 2 usage. Shell completion: docs/contract-engine.md."
 
 VERBS = {
     "discover": Verb(".discover", "List what says something about data products."),
@@ -30,7 +29,7 @@ VERBS = {
     cls=LazyGroup,
     verbs=VERBS,
     package=__package__,
-    epilog=EXITS_HELP,
+    epilog=f"{exits_help()} Shell completion: docs/contract-engine.md.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(package_name="strata-tables", prog_name="contract-engine")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from ...diagnostics import Diagnostic, Span
 from ...frozen import dataclass
 from .. import cache
-from ..project import Project, content_parts
+from ..project import Project, SourceText, content_parts
+
+_OF_DBT = re.compile(rb"^[ \t]*(source[ \t]+\w+)\s*\(\s*dbt\s*:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,5 +48,15 @@ def _found(project: Project) -> Findings:
     # collector, which a process that lives on has.
     ring: list[object] = [revision]
     ring.append(ring)
-    dbt = next((s.span for s in compiled.sources.values() if s.resource.kind == "dbt"), None)
+    # What a trail left of sources says nothing of where they are: the text does.
+    dbt = next((span for file in project.files if (span := _declared_of_dbt(file)) is not None), None)
     return Findings(revision.diagnostics, len(compiled.models) + len(compiled.broken), dbt)
+
+
+def _declared_of_dbt(file: SourceText) -> Span | None:
+    found = _OF_DBT.search(file.content) if b"dbt" in file.content else None
+    if found is None:
+        return None
+    line = file.content.count(b"\n", 0, found.start(1)) + 1
+    column = found.start(1) - file.content.rfind(b"\n", 0, found.start(1))
+    return Span(file.path, line, column, line, column + len(found[1]))
