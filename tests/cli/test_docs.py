@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
+
 from strata_core.cli.contracts.verbs import contract_engine
 from strata_core.cli.exits import MEANINGS, exit_code, exits_help
+from strata_core.cli.options_page import COMMANDS, options_page, verbs
 from strata_core.cli.verbs import strata
 from strata_core.diagnostics import Diagnostic, Span
 from strata_core.planning.applying.results import Status
 from strata_core.planning.config import ENVIRONMENT_KEYS, SECTIONS
 from strata_core.planning.plan import Reason
 
-TEXT = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+TEXT = (DOCS / "cli.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([\w./]+)`:\n```\w+\n(.*?)```", TEXT, re.DOTALL | re.MULTILINE))
 COMMANDS = re.findall(r"^\$ (.+)\n((?:(?!\$ |```).*\n)*)", TEXT, re.MULTILINE)
 
@@ -61,6 +65,26 @@ def test_both_commands_end_with_the_codes_of_one_table():
     assert [int(row.split("|")[1]) for row in table.splitlines()] == list(MEANINGS)
     for group in (strata, contract_engine):
         assert str(group.epilog).startswith(exits_help())
+
+
+def test_the_page_of_options_is_the_programs():
+    page = (DOCS / "cli-options.md").read_text(encoding="utf-8")
+    assert page == options_page(), "run `python -m strata_core.cli.options_page > docs/cli-options.md`"
+    for option in ("--filter EXPR", "--principal NAME", "--by TEXT", "--commit TEXT", "--into TEXT", "--layer TEXT"):
+        assert f"| `{option}` | " in page
+
+
+def test_each_verb_is_told_of_and_each_of_its_options_says_what_it_is_for():
+    told = TEXT + (DOCS / "contract-engine.md").read_text(encoding="utf-8")
+    unhelped = []
+    for program, group in COMMANDS.items():
+        for name, verb in verbs(program, group):
+            assert f"`{name.rpartition(' ')[2]}" in told or f"## {name.rpartition(' ')[2]}" in told or name in told, (
+                name
+            )
+            options = (option for option in verb.params if isinstance(option, click.Option))
+            unhelped += [f"{name} {option.name}" for option in options if not option.help and option.name != "format_"]
+    assert unhelped == []
 
 
 def test_each_key_reason_and_status_stands_on_the_page():
