@@ -132,14 +132,27 @@ def _attribute(_context: click.Context, _parameter: click.Parameter, given: tupl
 @click.option("--as-of", metavar="WHEN", help="What the table was at that instant (transaction time).")
 @click.option("--valid-as-of", metavar="WHEN", help="What was true at that instant (valid time).")
 @click.option("--available-as-of", metavar="WHEN", help="What the source had published by that instant.")
-@click.option("--vintage", type=click.Choice(VINTAGES), default="latest", show_default=True)
+@click.option(
+    "--vintage",
+    type=click.Choice(VINTAGES),
+    default="latest",
+    show_default=True,
+    help="Which of what the source published of a record: the last within the bounds, the first, or all.",
+)
 @click.option("--pin", metavar="NAME", help="At most the instant that a build recorded.")
 @click.option("--columns", metavar="A,B", help="Only these columns.")
 @click.option("--filter", "condition", metavar="EXPR", help="Only rows for which this condition holds.")
 @click.option("--principal", "name", default="anonymous", metavar="NAME", help="Who reads.")
 @click.option("--tenant", metavar="NAME", help="The reader's tenant.")
 @click.option("--clearance", "clearances", multiple=True, metavar="CLASS", help="A classification shown unmasked.")
-@click.option("--attribute", "attributes", multiple=True, callback=_attribute, metavar="NAME=VALUE")
+@click.option(
+    "--attribute",
+    "attributes",
+    multiple=True,
+    callback=_attribute,
+    metavar="NAME=VALUE",
+    help="What row conditions may ask of the reader, as `principal.NAME`.",
+)
 @format_option("table", "csv", "json")
 @click.option("--limit", type=click.IntRange(0), help=f"Rows to print (default: {DEFAULT_ROWS} in a table, else all).")
 def read(

@@ -16,7 +16,13 @@ from .shared import examined, named, on_contracts, product_names, write
 @click.argument("product", metavar="PRODUCT", shell_complete=product_names)
 @on_contracts
 @click.option("--to", "standard", type=click.Choice(("odcs",)), required=True, help="The standard.")
-@click.option("--standard-version", type=click.Choice(("3.1", "3.2")), default="3.2", show_default=True)
+@click.option(
+    "--standard-version",
+    type=click.Choice(("3.1", "3.2")),
+    default="3.2",
+    show_default=True,
+    help="The version of the standard.",
+)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The file (default: printed).")
 def export_command(setting: Setting, product: str, standard: str, standard_version: str, out: Path | None) -> int:
     """Write the effective contract of PRODUCT in the Open Data Contract Standard.

@@ -7,7 +7,8 @@ import re
 from ...diagnostics import Diagnostic, Span
 from ...frozen import dataclass
 from .. import cache
-from ..project import Project, SourceText, content_parts
+from ..project import Project, content_parts
+from ..texts import SourceText
 
 _OF_DBT = re.compile(rb"^[ \t]*(source[ \t]+\w+)\s*\(\s*dbt\s*:", re.MULTILINE)
 
