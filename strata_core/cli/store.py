@@ -100,7 +100,13 @@ def _listed(names: Sequence[str]) -> str:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @on_store()
 @click.option("--run-id", help="A name for this run: landed once, however often it is tried.")
-@click.option("--mode", type=click.Choice(["append", "replace"]), default="append", show_default=True)
+@click.option(
+    "--mode",
+    type=click.Choice(["append", "replace"]),
+    default="append",
+    show_default=True,
+    help="Whether the rows come to those that are there, or stand in their place.",
+)
 def land(store: Store, table: str, paths: tuple[Path, ...], run_id: str | None, mode: str) -> int:
     """Land the rows of PATHS (.parquet, .csv, .ndjson) in TABLE as one run."""
     found = store.table(table)
