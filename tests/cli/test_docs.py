@@ -20,7 +20,8 @@ from strata_core.planning.plan import Reason
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "cli.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([\w./]+)`:\n```\w+\n(.*?)```", TEXT, re.DOTALL | re.MULTILINE))
-COMMANDS = re.findall(r"^\$ (.+)\n((?:(?!\$ |```).*\n)*)", TEXT, re.MULTILINE)
+COMMAND = re.compile(r"^\$ (.+)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
+COMMANDS = COMMAND.findall(TEXT)
 
 PLACE = Span("shop.strata", 1, 1, 1, 1)
 UNSTABLE = ((re.compile(r" *\d+\.\d\d s\b"), " _ s"), (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ"), "_"))
@@ -59,6 +60,25 @@ def test_every_command_of_the_page_does_what_it_says(empty):
         told = re.findall(r"error\[(E\d+)\][^\n]*\n( *-->)?", output)
         found = exit_code(Diagnostic(code, "", PLACE if place else None) for code, place in told)
         assert ran.code == max(found, "would change" in output), command
+
+
+def test_what_deploy_md_does_with_the_environment_of_a_branch(empty):
+    for path, text in FILES.items():
+        empty.write(path, text)
+    commands = COMMAND.findall((DOCS / "deploy.md").read_text(encoding="utf-8"))
+    assert len(commands) == 5
+    for command, output in commands:
+        ran = empty(*command.removeprefix("strata ").split())
+        assert (stable(ran.out + ran.err), ran.code) == (stable(output), 0), command
+
+
+def test_every_page_with_commands_is_run():
+    """cli.md and deploy.md here; editor.md installs an extension, which is made and tested in editors/vscode."""
+    elsewhere = {"contract-engine.md": "contract_engine", "lineage.md": "cli", "store.md": "cli"}
+    shown = {page.name for page in DOCS.glob("*.md") if "```console" in page.read_text(encoding="utf-8")}
+    assert shown == {"cli.md", "deploy.md", "editor.md", *elsewhere}
+    for page, tests in elsewhere.items():
+        assert any(page in test.read_text(encoding="utf-8") for test in (DOCS.parent / "tests" / tests).glob("*.py"))
 
 
 def test_both_commands_end_with_the_codes_of_one_table():

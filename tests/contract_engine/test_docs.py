@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
+
+import pytest
 
 from strata_core.contract_engine.discover import InputKind
 from strata_core.contract_engine.odcs.write import odcs
@@ -11,7 +14,8 @@ from strata_core.contract_engine.pipeline import examine, open_setting
 from strata_core.contract_engine.yaml_dump import yaml_text
 from strata_core.planning.config import SECTIONS
 
-from .projects import PLACE, TODAY, checked
+from .projects import PLACE, TODAY, checked, write
+from .test_cli import committed, run
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = (ROOT / "docs" / "contract-engine.md").read_text(encoding="utf-8")
@@ -21,6 +25,35 @@ def test_the_contract_on_the_page_holds(tmp_path: Path) -> None:
     example = re.search(r"```yaml\n(apiVersion.*?)```", DOCS, re.DOTALL)
     assert example is not None
     assert checked(tmp_path, {PLACE: example[1]}).diagnostics == ()
+
+
+def test_every_command_of_the_page_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)```", DOCS, re.DOTALL | re.MULTILINE))
+    assert sorted(files) == [PLACE, "data/orders.csv"]
+    write(tmp_path, {"strata.toml": '[project]\nname = "shop"\n', **files})
+    monkeypatch.chdir(tmp_path)
+    codes = []
+    for command, output in re.findall(r"^\$ (.+)\n((?:(?!\$ |```).*\n)*)", DOCS, re.MULTILINE):
+        name, *arguments = shlex.split(command)
+        if name == "git":
+            committed(tmp_path, arguments[-1])
+            continue
+        assert name == "contract-engine"
+        code, out, err = run(*arguments)
+        assert stable(out + err) == stable(output), command
+        codes.append(code)
+    assert codes == [0, 0, 0, 1, 0, 0, 0, 0, 0]
+
+
+def stable(text: str) -> list[str]:
+    """The lines without times; the two streams are told apart by a terminal only."""
+    text = re.sub(r"\d+\.\d\d s\b", "_ s", text)
+    return sorted(re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "_", text).splitlines())
+
+
+def test_the_prose_of_the_page_is_wrapped() -> None:
+    prose = re.sub(r"^```.*?^```$", "", DOCS, flags=re.DOTALL | re.MULTILINE)
+    assert [line for line in prose.splitlines() if len(line) > 120 and not line.startswith("|")] == []
 
 
 def test_every_key_of_the_configuration_is_on_the_page() -> None:

@@ -28,11 +28,12 @@ def publish_command(
 
     The contracts and all that they are made of must be committed, so that the record can name where they come from.
     """
-    from ...contract_engine.serving.publish import TARGETS, publish, publishing
+    from ...contract_engine.serving.publish import CURRENT, TARGETS, publish, publishing
     from .promotion import prepared
 
     with Progress("publishing") as progress:
-        place = out or setting.root / setting.config.contract_engine.out
+        named = out or Path(setting.config.contract_engine.out)
+        place = out or setting.root / named
         checked = examined(setting)
         with publishing(place):
             published = publish(prepared(checked, products, by, commit), TARGETS, place)
@@ -40,7 +41,7 @@ def publish_command(
             progress.say(f"promoted {promotion.product} {promotion.version} ({promotion.verdict})")
     if not published.promoted:
         click.echo("nothing new to promote: every product is as it was promoted", err=True)
-    click.echo(f"{plural(len(published.files), 'file')} in {place / 'current'}", err=True)
+    click.echo(f"{plural(len(published.files), 'file')} in {named / CURRENT}", err=True)
     if published.promoted:
         record = setting.config.contract_engine.promotions
         click.echo(f"commit the promotion record: git add {record}", err=True)

@@ -27,9 +27,11 @@ def refresh_command(setting: Setting, environment: str, out: Path | None) -> int
     of what is served. A Dagster sensor does this by itself (docs/dagster.md).
     """
     from ...contract_engine.serving.observed import utc_now
+    from ...contract_engine.serving.publish import CURRENT
     from ...contract_engine.serving.refresh import refresh
 
-    place = out or setting.root / setting.config.contract_engine.out
+    named = out or Path(setting.config.contract_engine.out)
+    place = out or setting.root / named
     with Progress("refreshing views") as progress:
         done = refresh(examined(setting), place, utc_now, version("strata-tables"), environment=environment)
         for id_, view in done.views.items():
@@ -37,5 +39,5 @@ def refresh_command(setting: Setting, environment: str, out: Path | None) -> int
     if not done.views:
         click.echo("nothing was promoted yet: `contract-engine publish` does that", err=True)
     else:
-        click.echo(f"{plural(len(done.views), 'view')} in {place / 'current'}", err=True)
+        click.echo(f"{plural(len(done.views), 'view')} in {named / CURRENT}", err=True)
     return CLEAN
