@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from strata_core.contract.ages import parse_age
 from strata_core.contract.rules import spelled_age
-from strata_core.contract_engine.serving.observe import utc
+from strata_core.contract_engine.observations import utc
 from strata_core.durations import UNITS, duration, spelled_duration
 from strata_core.instants import Bound, bound, instant, iso_seconds, start_of_day
 from strata_core.store.instant import spell

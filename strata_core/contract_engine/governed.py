@@ -12,7 +12,7 @@ from ..planning.applying.blocking_tests import BlockingTests, telling_of
 from ..planning.partitions.asked_periods import Asked
 from ..planning.plan import Plan
 from ..planning.workspace import Workspace
-from .approvals import approvals
+from .pin.approved_changes import approved_changes
 from .pin.blocking import blocking_tests
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def governed_plan(
         force=force,
         full_refresh=full_refresh,
         take_back=take_back,
-        approvals=partial(approvals, workspace.project.root),
+        approvals=partial(approved_changes, workspace.project.root),
         asked=asked,
     )
     tests = blocking_tests(workspace.project, workspace.environment, {m.name for m in plan.stale})
@@ -60,7 +60,7 @@ def governed_promotion(
     from .pin.guard import promised_tables
 
     project = workspace.project
-    rules = Rules(partial(approvals, project.root), partial(promised_tables, project.root))
+    rules = Rules(partial(approved_changes, project.root), partial(promised_tables, project.root))
     if tested:
         rules = replace(rules, tests=partial(blocking_tests, project, workspace.environment))
     return plan_promotion(workspace, source, selected, with_upstream=with_upstream, take_back=take_back, rules=rules)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # what an unchanged tree does not need
     from .collation.candidate import Candidate
     from .collation.collate import Collated
     from .parse.parsed import GeneratedAsset, Parsed
-    from .serving.promotions import Promotion
+    from .promotions import Promotion
     from .validate import Validated
 
 
@@ -188,7 +188,7 @@ def _compiled(setting: Setting, inventory: Inventory, found: list[Diagnostic]) -
 
 
 def _promotions(setting: Setting, found: list[Diagnostic]) -> Mapping[str, Promotion]:
-    from .serving.promotions import latest
+    from .promotions import latest
 
     promoted, problems = latest(setting.promotions)
     for problem in problems:

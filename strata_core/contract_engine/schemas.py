@@ -37,7 +37,7 @@ def generated() -> dict[str, str]:
     from pydantic import TypeAdapter  # the schemas are files: only who writes them needs it
 
     from .authored import AuthoredContract, Fragment
-    from .serving.runtime_view import RuntimeView
+    from .runtime_view import RuntimeView
     from .shape import Shape
 
     models: dict[str, type[Shape]] = {AUTHORED: AuthoredContract, FRAGMENT: Fragment, RUNTIME_VIEW: RuntimeView}

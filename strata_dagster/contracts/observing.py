@@ -24,8 +24,7 @@ from dagster import (
 )
 from dagster._core.storage.asset_check_execution_record import AssetCheckExecutionRecordStatus
 
-from strata_core.contract_engine.parse.sql_types import strata_type
-from strata_core.contract_engine.serving.observe import (
+from strata_core.contract_engine.observations import (
     Observations,
     Outcome,
     RunState,
@@ -35,6 +34,7 @@ from strata_core.contract_engine.serving.observe import (
     SeenTest,
     Weight,
 )
+from strata_core.contract_engine.parse.sql_types import strata_type
 from strata_core.instants import iso_seconds
 from strata_core.types.spelling import TypeSpellingError, parse_type
 

@@ -17,9 +17,9 @@ from dagster import (
 )
 
 from strata_core.contract.rules import rough_age, spelled_age
+from strata_core.contract_engine.observations import SeenTest
 from strata_core.contract_engine.pin.covering import covered
 from strata_core.contract_engine.pipeline import Checked, Setting, examine, open_setting
-from strata_core.contract_engine.serving.observe import SeenTest
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.applying.results import AskedTest, ModelResult
 from strata_core.planning.inputs.reachable import ReachableTables

@@ -24,13 +24,12 @@ from dagster import (
     MetadataValue,
 )
 
+from strata_core.contract_engine.observations import Observations, SeenTest, utc_now
 from strata_core.contract_engine.pipeline import Checked, examine, open_setting
+from strata_core.contract_engine.runtime_view import RuntimeView
 from strata_core.contract_engine.serving.ages import stale_after
-from strata_core.contract_engine.serving.observe import Observations, SeenTest
-from strata_core.contract_engine.serving.observed import utc_now
 from strata_core.contract_engine.serving.products import Product, inputs_digest, listed, live_versions
 from strata_core.contract_engine.serving.refresh import Refreshed, refresh
-from strata_core.contract_engine.serving.runtime_view import RuntimeView
 from strata_core.diagnostics import Diagnostic, Severity, StrataError
 from strata_core.digests import hexdigest
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Set
 
 from dagster import AssetKey
 
+from strata_core.contract_engine.observations import SeenTest
 from strata_core.contract_engine.pin.guard import Guard, Verdict
 from strata_core.contract_engine.pin.partitions import admitted
-from strata_core.contract_engine.serving.observe import SeenTest
 
 
 def held_back(

@@ -13,9 +13,9 @@ from dagster import AssetKey, MultiPartitionsDefinition, PartitionsDefinition, T
 from dagster import MultiPartitionKey as KeyOfDimensions
 
 from strata_core.contract.physical import check_physical
+from strata_core.contract_engine.observations import SeenTest
 from strata_core.contract_engine.pin.guard import Guard, Promise, Verdict, judge, rows_of
 from strata_core.contract_engine.pin.partitions import Made, judge_partitions
-from strata_core.contract_engine.serving.observe import SeenTest
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.engines.protocol import ArrowTable, CsvTable, TableInput
 from strata_core.frozen import dataclass

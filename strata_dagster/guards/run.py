@@ -25,6 +25,7 @@ from dagster import (
     Output,
 )
 
+from strata_core.contract_engine.observations import Outcome, SeenTest
 from strata_core.contract_engine.pin.guard import (
     Guard,
     Promise,
@@ -34,7 +35,6 @@ from strata_core.contract_engine.pin.guard import (
     promise_of,
     promote,
 )
-from strata_core.contract_engine.serving.observe import Outcome, SeenTest
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.frozen import replace
 

@@ -17,8 +17,8 @@ from dagster import (
     MaterializeResult,
 )
 
+from strata_core.contract_engine.observations import SeenTest
 from strata_core.contract_engine.pin.guard import Guard, Promise, Verdict
-from strata_core.contract_engine.serving.observe import SeenTest
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.guarded.partitions import partitions_in
 from strata_core.planning.live.health import examine

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from strata_core.contract_engine.observations import Observations
 from strata_core.contract_engine.pin.blocking import blocking_tests
 from strata_core.contract_engine.pipeline import examine, open_setting
-from strata_core.contract_engine.serving.observe import Observations
 from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish
 from strata_core.planning.applying.apply import apply_plan
 from strata_core.planning.applying.results import Event, Outcome

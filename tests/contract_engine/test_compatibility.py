@@ -20,8 +20,8 @@ from strata_core.contract_engine.compatibility.examples import BASE, EXAMPLES
 from strata_core.contract_engine.compatibility.rules import ALL_RULES
 from strata_core.contract_engine.compatibility.verdict import Compatibility, Verdict
 from strata_core.contract_engine.levels import Levels
+from strata_core.contract_engine.promotions import Promotion
 from strata_core.contract_engine.schemas import AUTHORED
-from strata_core.contract_engine.serving.promotions import Promotion
 from strata_core.contract_engine.shapes import valid
 from strata_core.planning.config import ClassificationConfig
 

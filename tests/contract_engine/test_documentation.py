@@ -33,11 +33,11 @@ from strata_core.contract_engine.docs.edges import lineage
 from strata_core.contract_engine.docs.expectations import in_words
 from strata_core.contract_engine.docs.site import site
 from strata_core.contract_engine.docs.stacked import stacked
+from strata_core.contract_engine.observations import Observations, SeenRun, SeenSchema, SeenTest
 from strata_core.contract_engine.pipeline import Checked
-from strata_core.contract_engine.serving.observe import Observations, SeenRun, SeenSchema, SeenTest
+from strata_core.contract_engine.runtime_view import LineageEdge, ProductStatus, RuntimeView, ViewProvenance
 from strata_core.contract_engine.serving.project import Known, project
 from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish
-from strata_core.contract_engine.serving.runtime_view import LineageEdge, ProductStatus, RuntimeView, ViewProvenance
 from strata_core.frozen import replace
 
 from .projects import ORDERS, PLACE, checked

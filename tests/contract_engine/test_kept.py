@@ -23,7 +23,7 @@ from strata_core.contract_engine.compatibility.verdict import unchanged
 from strata_core.contract_engine.documents import Document
 from strata_core.contract_engine.levels import Levels
 from strata_core.contract_engine.pipeline import check, examine, open_setting
-from strata_core.contract_engine.serving.promotions import Promotion
+from strata_core.contract_engine.promotions import Promotion
 from strata_core.contract_engine.yaml_text import read_yaml
 from strata_core.planning.config import ClassificationConfig
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from strata_core.contract_engine import promotions
+from strata_core.contract_engine.observations import Observations, SeenRun, SeenSchema, SeenTest
 from strata_core.contract_engine.pipeline import Checked, examine, open_setting
 from strata_core.contract_engine.schemas import RUNTIME_VIEW
-from strata_core.contract_engine.serving import promotions
 from strata_core.contract_engine.serving import publish as publishing
-from strata_core.contract_engine.serving.observe import Observations, SeenRun, SeenSchema, SeenTest
 from strata_core.contract_engine.serving.publish import TARGETS, Provenance, Published, Target, prepare, publish
 from strata_core.contract_engine.shapes import valid
 from strata_core.diagnostics import StrataError

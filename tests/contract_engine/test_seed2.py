@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from strata_core.contract_engine import promotions
 from strata_core.contract_engine.compatibility.verdict import Verdict
+from strata_core.contract_engine.observations import Observations, SeenEdge, SeenTest
 from strata_core.contract_engine.schemas import AUTHORED, RUNTIME_VIEW
-from strata_core.contract_engine.serving import promotions
-from strata_core.contract_engine.serving.observe import Observations, SeenEdge, SeenTest
 from strata_core.contract_engine.shapes import valid
 from strata_core.diagnostics import StrataError
 from strata_core.diagnostics.render import render_json

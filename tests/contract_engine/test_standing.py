@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from strata_core.cli.contracts.verbs import contract_engine
+from strata_core.contract_engine import promotions
+from strata_core.contract_engine.observations import Observations, SeenCheck, SeenRun, SeenTest, seen_in_files
 from strata_core.contract_engine.pipeline import examine, open_setting
-from strata_core.contract_engine.serving import promotions
-from strata_core.contract_engine.serving.observe import Observations, SeenCheck, SeenRun, SeenTest, seen_in_files
 from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish, publishing
 from strata_core.contract_engine.serving.refresh import KEPT_SECONDS, Refreshed, refresh
 from strata_core.contract_engine.serving.standing import standing

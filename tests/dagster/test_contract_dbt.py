@@ -9,9 +9,8 @@ import pytest
 from dagster_dbt import DagsterDbtTranslator
 from dagster_dbt.dbt_manifest import validate_manifest
 
+from strata_core.contract_engine.observations import Observations, utc_now
 from strata_core.contract_engine.pipeline import examine, open_setting
-from strata_core.contract_engine.serving.observe import Observations
-from strata_core.contract_engine.serving.observed import utc_now
 from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish
 from strata_core.contract_engine.serving.standing import served_view
 from strata_dagster import StrataResource, strata_contract_assets, strata_contract_sensor

@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 from dagster._core.definitions.sensor_definition import SensorExecutionData
 
+from strata_core.contract_engine import promotions
+from strata_core.contract_engine.observations import utc_now
 from strata_core.contract_engine.pipeline import examine, open_setting
-from strata_core.contract_engine.serving import promotions
-from strata_core.contract_engine.serving.observed import utc_now
 from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish
 from strata_core.contract_engine.serving.standing import served_view, standing
 from strata_dagster import StrataResource, strata_contract_assets, strata_contract_sensor
@@ -121,7 +121,7 @@ class Location:
 
 
 def _nothing() -> Any:
-    from strata_core.contract_engine.serving.observe import Observations
+    from strata_core.contract_engine.observations import Observations
 
     return Observations()
 

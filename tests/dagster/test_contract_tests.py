@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import dagster as dg
 import pytest
 
+from strata_core.contract_engine.observations import Observations
 from strata_core.contract_engine.pipeline import examine, open_setting
-from strata_core.contract_engine.serving.observe import Observations
 from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish
 from strata_dagster import StrataResource, strata_assets
 from strata_dagster.contracts.covering import Landscape

@@ -8,8 +8,8 @@ import shutil
 import pytest
 import yaml
 
-from strata_core.contract_engine.approvals import approvals
-from strata_core.contract_engine.serving.promotions import Promotion, record
+from strata_core.contract_engine.pin.approved_changes import approved_changes
+from strata_core.contract_engine.promotions import Promotion, record
 from strata_core.diagnostics import StrataError
 from strata_core.frozen import replace
 from strata_core.lineage.tables import ColumnId, TableId
@@ -74,7 +74,7 @@ def two(empty_shop):
 
 
 def plan(shop) -> Plan:
-    return shop.workspace().plan(approvals=lambda: approvals(shop.root))
+    return shop.workspace().plan(approvals=lambda: approved_changes(shop.root))
 
 
 def found(plan):

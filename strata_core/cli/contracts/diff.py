@@ -36,7 +36,7 @@ def diff_command(revisions: str, project: Path, format_: str) -> int:
     out. The exit code is 1 where a change breaks a live contract. Whether it may be promoted is for `validate` to say:
     that compares with what was promoted.
     """
-    from ...contract_engine.serving.observed import utc_now
+    from ...contract_engine.observations import utc_now
 
     try:
         with Progress(f"comparing {revisions}", quiet=format_ != "text"):

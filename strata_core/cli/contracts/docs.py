@@ -10,7 +10,7 @@ import click
 from ...contract_engine.collation.candidate import Candidate
 from ...contract_engine.collation.merge_rules import canonical
 from ...contract_engine.pipeline import Checked, Setting
-from ...contract_engine.serving.promotions import Promotion
+from ...contract_engine.promotions import Promotion
 from ...diagnostics.wording import plural
 from ..exits import CLEAN, exit_code
 from ..progress import Progress
@@ -33,7 +33,8 @@ def docs_command(setting: Setting, contract: Path | None, out: Path | None) -> i
     """
     from ...contract_engine.docs.documented import documented
     from ...contract_engine.docs.site import site
-    from ...contract_engine.serving.observed import observed, utc_now
+    from ...contract_engine.observations import utc_now
+    from ...contract_engine.serving.observed import observed
     from ...contract_engine.serving.project import Known, project
 
     place = out or setting.root / ".generated" / "docs"

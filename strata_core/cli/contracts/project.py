@@ -22,7 +22,8 @@ from .shared import chosen, examined, on_contracts, write
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where the views go (default: printed).")
 def project_command(setting: Setting, contract: Path | None, out: Path | None) -> int:
     """Write the runtime views of products whose contracts hold, as they would be published now."""
-    from ...contract_engine.serving.observed import observed, utc_now
+    from ...contract_engine.observations import utc_now
+    from ...contract_engine.serving.observed import observed
     from ...contract_engine.serving.project import Known, document, project, view_faults
 
     with Progress("projecting runtime views"):

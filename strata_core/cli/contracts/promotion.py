@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from ...contract_engine.git_state import changed, checked_out
+from ...contract_engine.observations import utc_now
 from ...contract_engine.pipeline import Checked
-from ...contract_engine.serving.observed import observed, utc_now
+from ...contract_engine.serving.observed import observed
 from ...contract_engine.serving.publish import Prepared, Provenance, prepare
 from ...diagnostics import Diagnostic, StrataError
 from ...diagnostics.listing import listed

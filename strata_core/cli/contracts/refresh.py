@@ -26,7 +26,7 @@ def refresh_command(setting: Setting, environment: str, out: Path | None) -> int
     Tests are run again. What contracts say by now waits for `publish`, and does not keep anybody from seeing the state
     of what is served. A Dagster sensor does this by itself (docs/dagster.md).
     """
-    from ...contract_engine.serving.observed import utc_now
+    from ...contract_engine.observations import utc_now
     from ...contract_engine.serving.publish import CURRENT
     from ...contract_engine.serving.refresh import refresh
 

@@ -32,7 +32,7 @@ def status_command(
     The exit code is 0 where all of them may be read: published, not blocked and not retired, and permitted to the
     agent that `--agent` names; else 1. Ages are told as of now; `as of` says how old everything else is.
     """
-    from ...contract_engine.serving.observed import utc_now
+    from ...contract_engine.observations import utc_now
     from ...contract_engine.serving.standing import Standing, served_products, standing
 
     place = out or setting.root / setting.config.contract_engine.out

@@ -27,7 +27,7 @@ def test_command(setting: Setting, products: Sequence[str], environment: str, fo
     Nothing is written. The exit code is 1 where a blocking test fails; dbt's own tests are run by dbt.
     """
     from ...contract_engine.execution.run import run_tests
-    from ...contract_engine.serving.observed import utc_now
+    from ...contract_engine.observations import utc_now
     from ...planning.inputs.reachable import ReachableTables
 
     with Progress("running tests", quiet=format_ != "text"):

@@ -19,7 +19,7 @@ from ..authored import Compatibility as Told
 from ..collation.candidate import Candidate
 from ..documents import Path
 from ..naming import is_draft
-from ..serving.promotions import Promotion
+from ..promotions import Promotion
 from .changes import ProductChange, changes_of
 from .verdict import Compatibility, Verdict
 

@@ -11,7 +11,7 @@ from ...frozen import dataclass
 from ..naming import is_draft
 
 if TYPE_CHECKING:
-    from ..serving.promotions import Promotion
+    from ..promotions import Promotion
     from .changes import ProductChange
 
 

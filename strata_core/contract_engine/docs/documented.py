@@ -10,8 +10,8 @@ from ..collation.candidate import Candidate, Provenance
 from ..documents import Path, value_at
 from ..parse.parsed import GeneratedAsset, Origin
 from ..pipeline import Checked
-from ..serving.promotions import Promotion, histories
-from ..serving.runtime_view import RuntimeView
+from ..promotions import Promotion, histories
+from ..runtime_view import RuntimeView
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..authored_tests import Custom, DbtTest, ExpectationTest, SqlTest, Test
-from ..serving.runtime_view import TestStatus
+from ..runtime_view import TestStatus
 from .blocks import Block, Code, Folded, Inline, Line, Mark, Paragraph, Row, Source, Table, Tone, compact
 from .documented import Documented
 from .expectations import in_words

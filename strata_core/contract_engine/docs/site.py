@@ -13,7 +13,7 @@ from ...diagnostics.listing import listed
 from ...diagnostics.markdown import markdown_cell
 from ...diagnostics.wording import plural
 from ..collation.candidate import TIERS
-from ..serving.runtime_view import RuntimeView
+from ..runtime_view import RuntimeView
 from .content import STATES, page
 from .documented import Documented
 from .html import filled, page_html

@@ -10,8 +10,8 @@ from ...frozen import replace
 from ...planning.inputs.reachable import ReachableTables, TableInput
 from ..authored import AuthoredContract
 from ..authored_tests import DbtTest
+from ..observations import SeenTest, seen_in_files
 from ..pipeline import Checked
-from ..serving.observe import SeenTest, seen_in_files
 from .run import run_tests
 
 WITHHELD = "dbt's words are not shown, for they may name values of classified columns"

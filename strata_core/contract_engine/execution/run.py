@@ -25,8 +25,8 @@ from ..authored import Asset, AuthoredContract
 from ..authored_tests import Custom, DbtTest, ExpectationTest, Referential, SqlTest
 from ..conditions import TABLE, compiled_condition
 from ..naming import split_ref
+from ..observations import Observations, Outcome, SeenTest
 from ..pipeline import Checked
-from ..serving.observe import Observations, Outcome, SeenTest
 from ..sql_tables import assets_read
 from ..validate.test_shapes import DIALECTS
 from .masks import masked_columns

@@ -46,14 +46,14 @@ from ...planning.partitions.whole_table import merged
 from ...planning.project import Project, compile_, open_project
 from ...store.environments import EnvironmentVersion, Pointer
 from ...store.store import Store
-from ..approvals import approvals
 from ..authored import Asset
 from ..authored_tests import Test
 from ..execution.latest import latest_results
 from ..execution.run import asset_rows
 from ..naming import store_name
+from ..observations import SeenTest
 from ..pipeline import Checked, examine, open_setting
-from ..serving.observe import SeenTest
+from .approved_changes import approved_changes
 from .covering import Covered, covered_by, named_cover
 from .pin_tests import FAILING, failure, place_of
 
@@ -326,7 +326,7 @@ def _offered(guard: Guard, verdict: Verdict, kept: Kept) -> Verdict:
     """The verdict on sound rows: whether those who read the table can live with what it is now (Seed 0 §5 B), and
     whether it is another project's (W017)."""
     promise, project = verdict.promise, guard.project
-    asked, catalog = partial(approvals, project.root), read_catalog(guard.store, guard.environment)
+    asked, catalog = partial(approved_changes, project.root), read_catalog(guard.store, guard.environment)
     breaks = guarded_breaks(project, catalog, {promise.name: kept.offered}, asked)
     taken = taken_over(project.config.name, {promise.name: promise.table.span}, catalog, guard.base, OF_GUARDED)
     lints = ruled_of_plan(tuple(taken), project.files, project.config.lint)

@@ -18,7 +18,7 @@ from ...engines.protocol import TableInput
 from ...frozen import dataclass, replace
 from ...planning.guarded.guarding import Part
 from ..authored_tests import DbtTest
-from ..serving.observe import SeenTest
+from ..observations import SeenTest
 from .guard import Guard, Promise, Verdict, beside, judge_part
 from .pin_tests import FAILING
 

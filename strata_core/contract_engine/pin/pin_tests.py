@@ -28,9 +28,8 @@ from ..authored import Asset
 from ..authored_tests import DbtTest, Test
 from ..collation.candidate import Candidate
 from ..discover import discover
+from ..observations import SeenTest, utc_now
 from ..pipeline import Checked, Setting, examine, open_setting, outcome_key
-from ..serving.observe import SeenTest
-from ..serving.observed import utc_now
 from .unusable import Refused, not_known, refused, unknown_models, unread_files
 
 

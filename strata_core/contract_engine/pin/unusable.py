@@ -19,7 +19,7 @@ from ..collation.candidate import Candidate
 from ..discover import InputKind, contract_path, is_contract
 from ..naming import model_of, split_ref
 from ..pipeline import Checked
-from ..serving.promotions import Promotion, record_file
+from ..promotions import Promotion, record_file
 
 MOST_FAULTS = 3
 """Findings of a contract that a message names."""

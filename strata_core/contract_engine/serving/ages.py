@@ -10,7 +10,7 @@ from ...contract.ages import parse_age
 from ...contract.freshness import age_at
 from ...frozen import dataclass
 from ...instants import iso_seconds
-from .observe import published, seen_in_files
+from ..observations import published, seen_in_files
 
 if TYPE_CHECKING:
     from ..pin.covering import Covered

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from datetime import UTC, datetime
+from datetime import datetime
 
+from ..observations import Observations, seen_in_files, seen_in_store
 from ..pipeline import Checked
-from .observe import Observations, seen_in_files, seen_in_store
 
 
 def observed(checked: Checked, now: datetime, products: Set[str] | None = None) -> Observations:
@@ -34,8 +34,3 @@ def results_of_tests(
 
     tables = ReachableTables(checked.setting.root, checked.setting.config, environment)
     return run_tests(checked, tables, now, products)
-
-
-def utc_now() -> datetime:
-    """Now, to the second."""
-    return datetime.now(UTC).replace(microsecond=0)

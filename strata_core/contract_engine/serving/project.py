@@ -16,13 +16,10 @@ from ...types import widens
 from ...types.spelling import TypeSpellingError, parse_type
 from ..authored import AgentPermission, Asset, AuthoredContract, Governance, MaskingIntent
 from ..collation.candidate import Candidate
+from ..observations import Observations, SeenCheck, SeenRun, SeenSchema
 from ..parse.parsed import Parsed
-from ..schemas import RUNTIME_VIEW
-from ..shapes import valid
-from .ages import age_state, age_told, latest_of, loaded_of_live
-from .observe import Observations, SeenCheck, SeenRun, SeenSchema
-from .promotions import Promotion
-from .runtime_view import (
+from ..promotions import Promotion
+from ..runtime_view import (
     CheckStatus,
     FreshnessState,
     InputDigest,
@@ -38,6 +35,9 @@ from .runtime_view import (
     TestStatus,
     ViewProvenance,
 )
+from ..schemas import RUNTIME_VIEW
+from ..shapes import valid
+from .ages import age_state, age_told, latest_of, loaded_of_live
 
 
 class _Dated(Protocol):

@@ -25,15 +25,15 @@ from ...digests import hexdigest
 from ...frozen import dataclass, replace
 from ...instants import iso_seconds
 from ...uncommitted import uncommitted
+from .. import promotions
 from ..collation.candidate import Candidate
 from ..collation.merge_rules import canonical
 from ..discover import is_contract
+from ..observations import Observations
 from ..pipeline import Checked
-from . import promotions
-from .observe import Observations
+from ..promotions import Promotion
+from ..runtime_view import RuntimeView
 from .project import Known, document, project, view_faults
-from .promotions import Promotion
-from .runtime_view import RuntimeView
 
 try:
     import fcntl

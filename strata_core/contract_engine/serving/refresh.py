@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from ...frozen import dataclass, replace
+from ..observations import Observations, SeenTest
 from ..pipeline import Checked
-from .observe import Observations, SeenTest
+from ..promotions import histories
+from ..runtime_view import RuntimeView
 from .observed import results_of_tests, seen_of_assets
 from .project import Known, document, project
-from .promotions import histories
 from .publish import CURRENT, RELEASES, TARGETS, Provenance, publish, publishing, refreshed
-from .runtime_view import RuntimeView
 from .standing import served_products, served_view
 
 KEPT_SECONDS = 3600.0

@@ -23,7 +23,7 @@ from ..levels import Levels
 from ..lowering import table_contracts
 from ..parse.parsed import Parsed
 from ..placeholders import check_placeholders
-from ..serving.promotions import Promotion, record_file
+from ..promotions import Promotion, record_file
 from .agents import check_agents
 from .compatibility import check_compatibility
 from .consumers import Consumers

@@ -18,7 +18,7 @@ from ..documents import Path
 from ..levels import Levels
 from ..naming import split_ref
 from ..parse.parsed import GeneratedAsset, GeneratedColumn, Parsed
-from ..serving.promotions import Promotion
+from ..promotions import Promotion
 
 Named = tuple[str, str]
 """A table, as tools or contracts name it, and a column of it."""

@@ -9,7 +9,7 @@ from ...diagnostics import Diagnostic, Report, Span
 from ..collation.collate import Collated
 from ..discover import InputKind
 from ..parse.parsed import Parsed
-from ..serving.promotions import Promotion, record_file
+from ..promotions import Promotion, record_file
 
 
 def check_removed(

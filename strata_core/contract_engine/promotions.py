@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...diagnostics import Diagnostic, Span, StrataError
-from ...frozen import dataclass, field
-from ..naming import is_draft
+from ..diagnostics import Diagnostic, Span, StrataError
+from ..frozen import dataclass, field
+from .naming import is_draft
 
 if TYPE_CHECKING:  # where nothing was promoted, no log is read
-    from ...store.log import CommitLog, Entry
+    from ..store.log import CommitLog, Entry
 
 KIND = "promotion"
 
@@ -69,7 +69,7 @@ def _plain(value: Any) -> Any:
 
 
 def _log(folder: Path) -> CommitLog:
-    from ...store.log import CommitLog
+    from ..store.log import CommitLog
 
     return CommitLog(folder)
 
@@ -120,7 +120,7 @@ def histories(folder: Path) -> dict[str, tuple[Promotion, ...]]:
 
 
 def _promotions(entry: Entry) -> Iterator[Promotion]:
-    from ...store.instant import spell
+    from ..store.instant import spell
 
     told: Any = entry.payload
     try:

@@ -9,16 +9,17 @@ thing, the later counts.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal
 
-from ...diagnostics import StrataError
-from ...frozen import dataclass, field
-from ..parse.parsed import Parsed
+from ..diagnostics import StrataError
+from ..frozen import dataclass, field
+from .parse.parsed import Parsed
 
 if TYPE_CHECKING:
-    from ...store.environments import Pointer
-    from ...store.store import Store
-    from ..pipeline import Setting
+    from ..store.environments import Pointer
+    from ..store.store import Store
+    from .pipeline import Setting
 
 Outcome = Literal["passed", "failed", "error", "not_run", "unsupported"]
 RunState = Literal["succeeded", "failed", "running", "unknown"]
@@ -186,9 +187,14 @@ def seen_in_files(parsed: Parsed) -> Observations:
     return Observations(tuple(tests), tuple(schemas), tuple(runs), tuple(edges), {}, tuple(checks), loaded)
 
 
+def utc_now() -> datetime:
+    """Now, to the second."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
 def utc(at: str | None) -> str | None:
     """An instant that a tool told, as views spell it; None where it is none."""
-    from ...instants import iso_seconds
+    from ..instants import iso_seconds
 
     try:
         return None if at is None else iso_seconds(at)
@@ -217,7 +223,7 @@ def seen_in_store(
 def published(setting: Setting, tables: Iterable[str], environment: str = "prod") -> Observations:
     """What Strata's store has live of `tables`: schema, publication, the latest dates in them, and where the files of
     what is live are gone (`last_known_good`). Raises `StrataError` E092, E094 where the store cannot be read."""
-    from ...planning.stores import store_of
+    from ..planning.stores import store_of
 
     store = store_of(setting.root, setting.config)
     if not store.exists():
@@ -234,7 +240,7 @@ def published(setting: Setting, tables: Iterable[str], environment: str = "prod"
 
 
 def _published(store: Store, model: str, pointer: Pointer, since: int, version: str) -> Observations:
-    from ...store.instant import spell
+    from ..store.instant import spell
 
     at = spell(pointer.published_at or since)
     try:

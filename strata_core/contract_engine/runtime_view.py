@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from ...frozen import dataclass, field
-from ..authored import AgentPermission, AuthoredContract, Governance
-from ..shape import Rule, Shape
-from ..words import TestSeverity
+from ..frozen import dataclass, field
+from .authored import AgentPermission, AuthoredContract, Governance
+from .shape import Rule, Shape
+from .words import TestSeverity
 
 Instant = Annotated[
     str,
