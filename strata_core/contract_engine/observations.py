@@ -38,6 +38,11 @@ class SeenTest:
     message: str | None = None
 
 
+def not_asked(product: str, test: str, why: str, outcome: Outcome = "not_run") -> SeenTest:
+    """A test of which nobody knows whether it holds: it was not run, or nothing here runs such (`unsupported`)."""
+    return SeenTest(product, test, outcome, message=why)
+
+
 @dataclass(frozen=True, slots=True)
 class SeenCheck:
     """The latest result of a check that is no test of a contract: a write pin, a check of a Dagster asset.
@@ -250,11 +255,11 @@ def _published(store: Store, model: str, pointer: Pointer, since: int, version: 
         lost = SeenCheck(model, "last_known_good", "failed", "blocking", None, f"{found.code} {found.message}")
         return Observations(runs=(SeenRun(model, version, "succeeded", at, published=True),), checks=(lost,))
     manifest = artifact.manifest
-    columns = tuple((f.name, f.metadata.get("strata.type"), f.nullable) for f in manifest.schema)
+    columns = tuple((f.name, f.strata_type, f.nullable) for f in manifest.schema)
     values = {}
     for f in manifest.schema:
         statistics = manifest.statistics.get(f.name)
-        dated = statistics is not None and f.metadata.get("strata.type") in ("date", "timestamp")
+        dated = statistics is not None and f.strata_type in ("date", "timestamp")
         if statistics is not None and dated and (latest := utc(str(statistics.maximum))) is not None:
             values[model, f.name] = latest
     return Observations(

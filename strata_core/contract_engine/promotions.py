@@ -7,8 +7,8 @@ against (Seed 2, "Compatibility Rules"), not the latest Git file.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +89,7 @@ def latest(folder: Path, products: set[str] | None = None) -> tuple[dict[str, Pr
     found: dict[str, Promotion] = {}
     if not folder.is_dir():
         return found, ()
-    log = _log(folder)
+    log, number = _log(folder), None
     try:
         for number in range(log.head(), 0, -1):
             if products is not None and found.keys() >= products:
@@ -98,7 +98,8 @@ def latest(folder: Path, products: set[str] | None = None) -> tuple[dict[str, Pr
                 if products is None or promotion.product in products:
                     found.setdefault(promotion.product, promotion)
     except StrataError as error:
-        return found, tuple(_damaged(folder, d) for d in error.diagnostics)
+        place = Path(record_file(folder.as_posix(), _missing(folder) if number is None else number))
+        return found, tuple(_damaged(place, d) for d in error.diagnostics)
     return found, ()
 
 
@@ -134,10 +135,14 @@ def _promotions(entry: Entry) -> Iterator[Promotion]:
         raise StrataError(Diagnostic("E161", message, fix="restore it from Git")) from error
 
 
-def _damaged(folder: Path, why: Diagnostic) -> Diagnostic:
+def _missing(folder: Path) -> int:
+    """The first record that is not there."""
+    there = {int(file.stem) for file in folder.glob("*.json") if file.stem.isdigit()}
+    return next(number for number in count(1) if number not in there)
+
+
+def _damaged(place: Path, why: Diagnostic) -> Diagnostic:
     """E161 at the file of the record that cannot be used, which Git has as it was."""
-    named = re.search(r"\d{20}\.json", why.message)
-    place = folder / named[0] if named else folder
     told = why.message.replace(f"{place}", f"`{place.name}`")
     fix = f"restore it from Git: `git checkout -- {place.name}` in its folder"
     return Diagnostic(

@@ -63,6 +63,11 @@ class Field:
     nullable: bool
     metadata: Mapping[str, str]
 
+    @property
+    def strata_type(self) -> str | None:
+        """The type as Strata spells it; None of a table that keeps Arrow's alone."""
+        return self.metadata.get("strata.type")  # `types.physical.TYPE_KEY`, which loads Arrow
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnStatistics:

@@ -10,7 +10,7 @@ from ...frozen import replace
 from ...planning.inputs.reachable import ReachableTables, TableInput
 from ..authored import AuthoredContract
 from ..authored_tests import DbtTest
-from ..observations import SeenTest, seen_in_files
+from ..observations import SeenTest, not_asked, seen_in_files
 from ..pipeline import Checked
 from .run import run_tests
 
@@ -54,7 +54,7 @@ def of_dbt(
         seen = {t.test: t for t in seen_in_files(checked.parsed).tests if t.product is None}
     found = seen.get(nodes.get(test.ref, test.ref))
     if found is None:
-        return SeenTest(contract.id, test.id, "not_run", message="dbt has not run it on these rows")
+        return not_asked(contract.id, test.id, "dbt has not run it on these rows")
     hidden = any(table.hidden for table in checked.validated.tables.get(contract.id, {}).values())
     message = WITHHELD if found.message and hidden else found.message
     return replace(found, product=contract.id, test=test.id, message=message)

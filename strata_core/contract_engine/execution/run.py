@@ -25,7 +25,7 @@ from ..authored import Asset, AuthoredContract
 from ..authored_tests import Custom, DbtTest, ExpectationTest, Referential, SqlTest
 from ..conditions import TABLE, compiled_condition
 from ..naming import split_ref
-from ..observations import Observations, Outcome, SeenTest
+from ..observations import Observations, Outcome, SeenTest, not_asked
 from ..pipeline import Checked
 from ..sql_tables import assets_read
 from ..validate.test_shapes import DIALECTS
@@ -98,33 +98,39 @@ def _of_product(
     only: Set[tuple[str, str]] | None,
     rows: Mapping[tuple[str, str], TableInput],
 ) -> Iterator[SeenTest]:
-    at = iso_seconds(now)
     for test in contract.tests:
-        if isinstance(test, DbtTest) or (only is not None and (contract.id, test.id) not in only):
-            continue
-        if isinstance(test, SqlTest) and (test.dialect or "duckdb") not in DIALECTS:
-            yield SeenTest(contract.id, test.id, "unsupported", message=f"nothing here runs SQL of {test.dialect}")
-            continue
-        try:
-            read = _read(contract, test)
-            named = {name: found for name, key in read.items() if (found := place(*key)) is not None}
-            if lost := sorted({product for name, (product, _) in read.items() if name not in named}):
-                why = f"the contract of {', '.join(f'`{product}`' for product in lost)} does not pass validation"
-                yield SeenTest(contract.id, test.id, "error", at, message=f"{why}: where its rows are is not known")
-                continue
-            inputs = {
-                name: rows[read[name]] if read[name] in rows else asset_rows(one.asset, one.promised, tables)
-                for name, one in named.items()
-            }
-        except StrataError as error:
-            why = f"its rows are out of reach: {error.diagnostics[0].message}"
-            yield SeenTest(contract.id, test.id, "not_run", message=why)
-            continue
-        try:
-            outcome, offenders, message = _asked(test, named, inputs, tables, now)
-            yield SeenTest(contract.id, test.id, outcome, at, offenders, message)
-        except StrataError as error:
-            yield SeenTest(contract.id, test.id, "error", at, message=_fault(error, named.values()))
+        if not isinstance(test, DbtTest) and (only is None or (contract.id, test.id) in only):
+            yield _of_test(contract, test, place, tables, now, rows)
+
+
+def _of_test(
+    contract: AuthoredContract,
+    test: SqlTest | ExpectationTest,
+    place: Callable[[str, str], _Place | None],
+    tables: ReachableTables,
+    now: datetime,
+    rows: Mapping[tuple[str, str], TableInput],
+) -> SeenTest:
+    at = iso_seconds(now)
+    if isinstance(test, SqlTest) and (test.dialect or "duckdb") not in DIALECTS:
+        return not_asked(contract.id, test.id, f"nothing here runs SQL of {test.dialect}", "unsupported")
+    try:
+        read = _read(contract, test)
+        named = {name: found for name, key in read.items() if (found := place(*key)) is not None}
+        if lost := sorted({product for name, (product, _) in read.items() if name not in named}):
+            why = f"the contract of {', '.join(f'`{product}`' for product in lost)} does not pass validation"
+            return SeenTest(contract.id, test.id, "error", at, message=f"{why}: where its rows are is not known")
+        inputs = {
+            name: rows[read[name]] if read[name] in rows else asset_rows(one.asset, one.promised, tables)
+            for name, one in named.items()
+        }
+    except StrataError as error:
+        return not_asked(contract.id, test.id, f"its rows are out of reach: {error.diagnostics[0].message}")
+    try:
+        outcome, offenders, message = _asked(test, named, inputs, tables, now)
+        return SeenTest(contract.id, test.id, outcome, at, offenders, message)
+    except StrataError as error:
+        return SeenTest(contract.id, test.id, "error", at, message=_fault(error, named.values()))
 
 
 def _fault(error: StrataError, places: Iterable[_Place]) -> str:

@@ -240,7 +240,7 @@ def keep(store: Store, engine: Engine, name: str, rows: Fitted, report: PinRepor
 
 def offered(name: str, artifact: Artifact, contract: TableContract) -> TableContract:
     """What readers of the guarded table `name` may rest on: all its columns, and of those in `contract` the promise."""
-    stored = ((f.name, f.metadata.get("strata.type", "string"), f.nullable) for f in artifact.manifest.schema)
+    stored = ((f.name, f.strata_type or "string", f.nullable) for f in artifact.manifest.schema)
     return _offered(name, (Column(c, Inferred(parse_type(type_), nullable)) for c, type_, nullable in stored), contract)
 
 

@@ -120,7 +120,7 @@ def pin_whole(
 
 def rows_of_whole(whole: Artifact) -> ParquetTable:
     """The rows of an artifact, with the types that they are kept in."""
-    stored = ((f.name, f.metadata.get("strata.type", "string"), f.nullable) for f in whole.manifest.schema)
+    stored = ((f.name, f.strata_type or "string", f.nullable) for f in whole.manifest.schema)
     columns = tuple(Column(name, Inferred(parse_type(type_), nullable)) for name, type_, nullable in stored)
     return ParquetTable(whole.paths, columns)
 

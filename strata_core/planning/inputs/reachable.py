@@ -52,7 +52,7 @@ class ReachableTables:
     def model(self, name: str) -> TableInput:
         """The rows of a Strata model. Raises `StrataError` E094, E095."""
         artifact = self._artifact(name)
-        stored = ((f.name, f.metadata.get("strata.type", "string")) for f in artifact.manifest.schema)
+        stored = ((f.name, f.strata_type or "string") for f in artifact.manifest.schema)
         columns = tuple(Column(name, Inferred(parse_type(type_), nullable=True)) for name, type_ in stored)
         return ParquetTable(artifact.paths, columns)
 
