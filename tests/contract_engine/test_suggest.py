@@ -232,6 +232,39 @@ def test_a_version_that_does_not_cover_the_changes_is_offered_the_one_that_does(
     ]
 
 
+@pytest.mark.parametrize(
+    ("options", "message", "fix", "code"),
+    [
+        (
+            ("--base", "nosuch"),
+            "error[E034]: there is no revision `nosuch`",
+            "`git branch --all` and `git tag` list what there is; `git fetch` brings what others pushed",
+            2,
+        ),
+        (
+            ("--branch", "bad..name"),
+            "error[E180]: `bad..name` cannot be the name of a branch",
+            "write letters, digits, `-`, `_`, `.` and `/`, such as `suggestions/orders`",
+            1,
+        ),
+        (
+            ("--branch", "taken/more"),
+            "error[E180]: `git update-ref` failed: ",
+            "name another branch with `--branch`: one in its way is there, or was just written",
+            1,
+        ),
+    ],
+)
+def test_a_base_or_a_branch_that_cannot_be_is_told_with_what_could(
+    shop: Path, options: tuple[str, ...], message: str, fix: str, code: int
+) -> None:
+    git(shop, "branch", "taken")
+    ended, _, err = suggest(shop, *options)
+    assert (ended, err.startswith(message)) == (code, True)
+    assert f"= help: {fix}\n" in err
+    assert git(shop, "for-each-ref", "--format=%(refname:short)").split() == ["main", "taken"]
+
+
 def test_suggestions_for_a_live_contract_come_with_the_version_that_covers_them(shop: Path) -> None:
     live = CONTRACT.replace("0.1.0", "1.4.2").replace("status: draft", "status: active")
     write(shop, {PLACE: live})

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ...diagnostics import Diagnostic, StrataError
 from ...frozen import dataclass
-from ...planning.git import run_git
+from ...planning.git import commit_of, open_repository, run_git
 
 TRAILER = "Suggested-By: contract-engine"
 """What marks a commit as one of this program."""
@@ -37,6 +37,13 @@ def require_unprotected(name: str, protected: Sequence[str]) -> None:
         raise StrataError(Diagnostic("E180", message, fix="suggestions go to a branch of their own: `--branch`"))
 
 
+def require_name(root: Path, name: str) -> None:
+    """Raises `StrataError` E180 where no branch can be called `name`."""
+    if run_git(root, "check-ref-format", "--branch", name).returncode != 0:
+        fix = "write letters, digits, `-`, `_`, `.` and `/`, such as `suggestions/orders`"
+        raise StrataError(Diagnostic("E180", f"`{name}` cannot be the name of a branch", fix=fix))
+
+
 def require_committed(root: Path, files: Sequence[str]) -> None:
     """Raises `StrataError` E180 where `files` differ from what is committed: a suggestion would carry that along."""
     dirty = _git(root, "status", "--porcelain", "--", *files).strip()
@@ -50,9 +57,10 @@ def suggest_on(
 ) -> tuple[Branch, str]:
     """The branch `name` with one commit on `base` that gives the files of the project in `root` the texts `changes`,
     by their paths below it; and the message. `message` is asked with the project's folder in the worktree, once the
-    files are changed. Raises `StrataError` E180."""
+    files are changed. Raises `StrataError` E180, E034 where there is no commit `base`."""
     top = Path(_git(root, "rev-parse", "--show-toplevel").strip())
-    start = _git(root, "rev-parse", "--verify", f"{base}^{{commit}}").strip()
+    start = commit_of(open_repository(root), base)
+    require_name(root, name)
     before = _ref(root, name)
     with _worktree(root, start) as folder:
         inside = folder / root.resolve().relative_to(top.resolve())
@@ -68,7 +76,8 @@ def suggest_on(
             _require_ours(root, name, start, before)
         commit = _git(inside, *_identity(root), "commit-tree", tree, "-p", start, "-F", "-", given=said).strip()
     # Created where it was not there, moved only from where it was seen: nothing that came in between is lost.
-    _git(root, "update-ref", f"refs/heads/{name}", commit, before or "0" * 40)
+    fix = "name another branch with `--branch`: one in its way is there, or was just written"
+    _git(root, "update-ref", f"refs/heads/{name}", commit, before or "0" * 40, fix=fix)
     return Branch(name, commit, True), said
 
 
