@@ -185,6 +185,17 @@ def checked_faults() -> list[Any]:
     return [Diagnostic("E160", "the target is away")]
 
 
+def test_a_check_from_before_another_promotion_promotes_nothing(tmp_path: Path) -> None:
+    before = checked(tmp_path, {PLACE: LIVE})
+    promoted(examine(open_setting(tmp_path, TODAY)))
+    found = everything(tmp_path)
+    with pytest.raises(StrataError) as stopped:
+        promoted(before)
+    (conflict,) = stopped.value.diagnostics
+    assert (conflict.code, conflict.fix) == ("E093", "publish again; nothing was published")
+    assert everything(tmp_path) == found
+
+
 def test_seed2_promotion_publishes_all_targets_or_none(tmp_path: Path) -> None:
     found = checked(tmp_path, {PLACE: LIVE})
     before = everything(tmp_path)

@@ -34,9 +34,9 @@ def publish_command(
     with Progress("publishing") as progress:
         named = out or Path(setting.config.contract_engine.out)
         place = out or setting.root / named
-        checked = examined(setting)
         with publishing(place):
-            published = publish(prepared(checked, products, by, commit), TARGETS, place)
+            # Checked when nobody else publishes: versions are held against what was promoted last.
+            published = publish(prepared(examined(setting), products, by, commit), TARGETS, place)
         for promotion in published.promoted:
             progress.say(f"promoted {promotion.product} {promotion.version} ({promotion.verdict})")
     if not published.promoted:

@@ -93,7 +93,8 @@ def prepare(checked: Checked, products: Sequence[str], seen: Observations, prove
     """What promoting `products` (empty: all) would publish; nothing is written.
 
     A product whose promoted contract did not change is published anew without a new promotion. Raises `StrataError`
-    E160 with everything that keeps a product from promotion.
+    E160 with everything that keeps a product from promotion, E093 where somebody promoted since the check: versions
+    were held against what had been promoted then.
     """
     chosen = _chosen(checked, products)
     problems = [d for c in chosen for d in _obstacles(checked, c)]
@@ -104,7 +105,11 @@ def prepare(checked: Checked, products: Sequence[str], seen: Observations, prove
     digests = {i.path: i.digest for i in checked.inventory.inputs}
     made = (_promotion(checked, c, provenance, digests) for c in chosen)
     fresh = tuple(replace(p, number=expected + 1) for p in made if p is not None)
-    known = {**promotions.latest(checked.setting.promotions)[0], **{p.product: p for p in fresh}}
+    promoted = promotions.latest(checked.setting.promotions)[0]
+    if promoted != checked.promotions:
+        message = "another publication came first: the versions were held against what had been promoted before"
+        raise StrataError(Diagnostic("E093", message, fix="publish again; nothing was published"))
+    known = {**promoted, **{p.product: p for p in fresh}}
     current = {c.id: c for c in chosen}
     views = _views(checked, known, current, seen, provenance)
     for promotion in fresh:
