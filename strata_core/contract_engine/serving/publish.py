@@ -24,6 +24,7 @@ from ...diagnostics.suggest import did_you_mean
 from ...digests import hexdigest
 from ...frozen import dataclass, replace
 from ...instants import iso_seconds
+from ...store.log import LogConflictError
 from ...uncommitted import uncommitted
 from .. import promotions
 from ..collation.candidate import Candidate
@@ -107,8 +108,7 @@ def prepare(checked: Checked, products: Sequence[str], seen: Observations, prove
     fresh = tuple(replace(p, number=expected + 1) for p in made if p is not None)
     promoted = promotions.latest(checked.setting.promotions)[0]
     if promoted != checked.promotions:
-        message = "another publication came first: the versions were held against what had been promoted before"
-        raise StrataError(Diagnostic("E093", message, fix="publish again; nothing was published"))
+        raise StrataError(_came_first())
     known = {**promoted, **{p.product: p for p in fresh}}
     current = {c.id: c for c in chosen}
     views = _views(checked, known, current, seen, provenance)
@@ -167,9 +167,17 @@ def publish(prepared: Prepared, targets: Sequence[Target], out: Path) -> Publish
     recorded: tuple[Promotion, ...] = ()
     if prepared.fresh:
         named = [replace(p, release=release.name) for p in prepared.fresh]
-        recorded = promotions.record(checked.setting.promotions, named, prepared.expected)
+        try:
+            recorded = promotions.record(checked.setting.promotions, named, prepared.expected)
+        except LogConflictError:
+            raise StrataError(_came_first()) from None
     _turn(out, release)
     return Published(recorded, release, tuple(sorted(files)))
+
+
+def _came_first() -> Diagnostic:
+    message = "another publication came first: the versions were held against what had been promoted before"
+    return Diagnostic("E093", message, fix="publish again; nothing was published")
 
 
 def _chosen(checked: Checked, products: Sequence[str]) -> list[Candidate]:
