@@ -88,7 +88,7 @@ def latest(folder: Path, products: set[str] | None = None) -> tuple[dict[str, Pr
     """The latest promotion of each of `products` (None: of all) that has one; E161 where the record is damaged."""
     found: dict[str, Promotion] = {}
     if not folder.is_dir():
-        return found, ()
+        return found, (_no_folder(folder),) if folder.exists() else ()
     log, number = _log(folder), None
     try:
         for number in range(log.head(), 0, -1):
@@ -133,6 +133,12 @@ def _promotions(entry: Entry) -> Iterator[Promotion]:
     except (KeyError, TypeError, AttributeError) as error:
         message = f"entry {entry.number} is no publication: {error}"
         raise StrataError(Diagnostic("E161", message, fix="restore it from Git")) from error
+
+
+def _no_folder(place: Path) -> Diagnostic:
+    message = "the promotion record cannot be used: a file stands where its folder should be"
+    fix = "move it away and restore the folder from Git, or name another in `[contract_engine] promotions`"
+    return Diagnostic("E161", message, Span(place.as_posix(), 1, 1, 1, 1), fix=fix)
 
 
 def _missing(folder: Path) -> int:

@@ -607,7 +607,7 @@ DECLARATIONS = {
         "contract A { a: decimal(10, 2) mask: partial(4) }",
         "E070",
         "mask: partial(4)",
-        "the mask `partial(4)` leaves the last characters of a text, not of decimal(10, 2)",
+        "the mask `partial(4)` leaves the last characters of a text, not of decimal(10,2)",
     ),
     "a mask that is none, of a classified column": (
         'contract A { a: string classification: "pii" mask: sha }',

@@ -185,6 +185,12 @@ def checked_faults() -> list[Any]:
     return [Diagnostic("E160", "the target is away")]
 
 
+def test_a_file_in_the_place_of_the_promotion_record_is_not_taken_for_an_empty_one(tmp_path: Path) -> None:
+    (one,) = checked(tmp_path, {PLACE: LIVE, "contracts/.promotions": ""}).diagnostics
+    assert (one.code, str(one.span), one.blocks) == ("E161", "contracts/.promotions:1:1", True)
+    assert one.message == "the promotion record cannot be used: a file stands where its folder should be"
+
+
 def test_a_check_from_before_another_promotion_promotes_nothing(tmp_path: Path) -> None:
     before = checked(tmp_path, {PLACE: LIVE})
     promoted(examine(open_setting(tmp_path, TODAY)))

@@ -50,11 +50,12 @@ def test_every_key_of_the_design_is_read_and_written_back() -> None:
 def test_a_mask_of_texts_is_refused_of_a_number_when_it_is_declared(tmp_path: Path) -> None:
     text = '[[pipeline.tables]]\nname = "cards"\n[pipeline.tables.columns]\nNUMBER\n'
     (numeric,) = read_declarations(text.replace("NUMBER", 'n = { type = "int64", mask = "partial" }'))
-    tables = Store(tmp_path).tables
+    tables = Store.at(tmp_path).tables
     with pytest.raises(StoreError) as stopped:
         tables.declare(numeric)
     assert stopped.value.diagnostics[0].message == (
-        "table cards: columns.n: the mask `partial(4)` leaves the last characters of a text, not of int64"
+        "StoreDeclarationInvalid: table cards: columns.n: the mask `partial(4)` leaves the last characters of a text,"
+        " not of int64"
     )
     assert stopped.value.diagnostics[0].fix == (
         "use `hash`, `null` or `drop`; `partial` is for columns of type string or uuid"
