@@ -15,7 +15,7 @@ from ..diagnostics import Diagnostic, Span, StrataError, in_order
 from ..frozen import dataclass, replace
 from ..planning import cache
 from ..planning.config import CONFIG_NAME, ProjectConfig, config_fault, find_project, read_config
-from .discover import InputKind, Inventory, discover, without_contract
+from .discover import InputKind, Inventory, discover, leads_out, without_contract
 from .tree import FolderTree, Tree
 
 if TYPE_CHECKING:  # what an unchanged tree does not need
@@ -108,7 +108,20 @@ def open_setting(start: Path | None = None, today: date | None = None) -> Settin
     here = (start or Path.cwd()).resolve()
     root = find_project(here) or here
     config = read_config(root)
+    _check_record_place(root, config)
     return Setting(root, config, FolderTree(root), today or datetime.now(UTC).date())
+
+
+def _check_record_place(root: Path, config: ProjectConfig) -> None:
+    """Raises `StrataError` E073 for a promotion record that Git could not keep with the contracts, or among them."""
+    place, key = config.contract_engine.promotions.rstrip("/"), "contract_engine.promotions"
+    fix = "name a folder of its own inside the project, such as `contracts/.promotions`"
+    if leads_out(place):
+        message = f"the promotion record is committed with the contracts, and `{place}` leads out of the project"
+        raise StrataError(config_fault(root, key, message, fix))
+    if any(f"{folder.rstrip('/')}/".startswith(f"{place}/") for folder in config.contracts) or place == ".":
+        message = f"the promotion record has a folder of its own, and `{place}` has contracts in it"
+        raise StrataError(config_fault(root, key, message, fix))
 
 
 def check(setting: Setting, inventory: Inventory | None = None) -> Outcome:

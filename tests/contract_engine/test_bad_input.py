@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from strata_core.contract_engine.yaml_text import MOST_BYTES, read_yaml
-from strata_core.diagnostics import Diagnostic
+from strata_core.diagnostics import Diagnostic, StrataError
 
 from .projects import ORDERS, PLACE, checked, line, told, write
 
@@ -281,6 +281,32 @@ def test_a_manifest_of_an_unknown_version_is_told_and_a_newer_one_is_read(
 def test_paths_out_of_the_project(tmp_path: Path, entry: str) -> None:
     toml = f'[contract_engine]\nscan = ["{entry}"]\n'
     assert told(tmp_path, {PLACE: ORDERS}, toml) == ["E109 strata.toml:4:1 contract_engine.scan"]
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("/var/promotions", "is committed with the contracts, and `/var/promotions` leads out of the project"),
+        ("../promotions", "is committed with the contracts, and `../promotions` leads out of the project"),
+        ("contracts", "has a folder of its own, and `contracts` has contracts in it"),
+        ("contracts/", "has a folder of its own, and `contracts` has contracts in it"),
+        (".", "has a folder of its own, and `.` has contracts in it"),
+        ("contracts_promoted", None),
+    ],
+)
+def test_the_promotion_record_lies_in_a_folder_of_its_own_inside_the_project(
+    tmp_path: Path, place: str, why: str | None
+) -> None:
+    toml = f'[contract_engine]\npromotions = "{place}"\n'
+    if why is None:
+        assert told(tmp_path, {PLACE: ORDERS}, toml) == []
+        return
+    with pytest.raises(StrataError) as stopped:
+        told(tmp_path, {PLACE: ORDERS}, toml)
+    (one,) = stopped.value.diagnostics
+    assert line(one) == "E073 strata.toml:4:1 contract_engine.promotions"
+    assert one.message == f"the promotion record {why}"
+    assert one.fix == "name a folder of its own inside the project, such as `contracts/.promotions`"
 
 
 @pytest.mark.parametrize(
