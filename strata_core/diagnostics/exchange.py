@@ -23,6 +23,11 @@ def told(diagnostic: Diagnostic) -> str:
     return "\n".join(lines if diagnostic.fix is None else [*lines, f"Fix: {diagnostic.fix}"])
 
 
+def _told_whole(diagnostic: Diagnostic) -> str:
+    """The same with the other places that explain it, for a format that has one place for a finding."""
+    return "\n".join([told(diagnostic), *(f"{r.span}: {r.message}" for r in diagnostic.related)])
+
+
 def render_sarif(diagnostics: Iterable[Diagnostic], tool: str, version: str) -> str:
     """The findings as a SARIF 2.1.0 log of one run. Places are relative to `%SRCROOT%`, columns count code points."""
     found = list(diagnostics)
@@ -105,7 +110,7 @@ def _case(file: str, found: Sequence[Diagnostic], tool: str) -> str:
 
 def _listed(diagnostic: Diagnostic) -> str:
     place = f"{diagnostic.span}: " if diagnostic.span else ""
-    lines = told(diagnostic).split("\n")
+    lines = _told_whole(diagnostic).split("\n")
     text = "\n".join(printable(line) for line in lines)
     return f"{printable(place)}{diagnostic.severity.value}[{diagnostic.code}]: {text}"
 
@@ -123,7 +128,7 @@ def _command(diagnostic: Diagnostic) -> str:
             properties["endColumn"] = str(span.end_column)
         properties["endLine"] = str(span.end_line)
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_data(told(diagnostic))}"
+    return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_data(_told_whole(diagnostic))}"
 
 
 def _data(text: str) -> str:

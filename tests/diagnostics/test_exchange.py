@@ -81,6 +81,7 @@ def test_junit_has_a_case_per_file_which_fails_where_something_blocks() -> None:
     (failure,) = cases["contracts/a b/contract.yaml"]
     assert failure.attrib == {"type": "E114", "message": "two: 100%, say"}
     assert (failure.text or "").startswith("contracts/a b/contract.yaml:3:5: error[E114]: two: 100%, say\na note\n")
+    assert (failure.text or "").endswith("\nFix: make them\nthe same\nmodels/x.sql:1:1: made here")
     (output,) = cases["x.yaml"]
     assert (output.tag, output.text) == ("system-out", "x.yaml:1:1: info[W110]: more <columns> & such")
     assert [c.tag for c in cases["contract-engine"]] == ["failure"]
@@ -89,7 +90,7 @@ def test_junit_has_a_case_per_file_which_fails_where_something_blocks() -> None:
 def test_annotations_are_escaped_as_workflow_commands() -> None:
     assert render_github(FOUND).split("\n") == [
         "::error file=contracts/a b/contract.yaml,line=3,col=5,title=E114 sources disagree,endColumn=9,endLine=3"
-        "::two: 100%25, say%0Aa note%0AFix: make them%0Athe same",
+        "::two: 100%25, say%0Aa note%0AFix: make them%0Athe same%0Amodels/x.sql:1:1: made here",
         "::notice file=x.yaml,line=1,col=1,title=W110 columns that the contract does not name,endLine=4"
         "::more <columns> & such",
         "::warning title=E132 change has to be reviewed by the owner::to review",
