@@ -79,18 +79,17 @@ def _suggest(made: Suggested, name: str, base: str, remote: str | None, into: st
         return f"nothing to suggest for {product}{left_out}"
     count = f"{plural(len(made.proposals), 'suggestion')} for {product}{left_out}"
     if dry_run:
-        click.echo(told(made, changed_setting(made)), nl=False)
+        click.echo(f"{made.title}\n\n{told(made, changed_setting(made))}", nl=False)
         return f"{count}: nothing is written"
     branches.require_committed(setting.root, sorted(made.texts))
-    branch, message = branches.suggest_on(
-        setting.root, name, base, made.texts, lambda folder: told(made, open_setting(folder, setting.today))
+    branch, text = branches.suggest_on(
+        setting.root, name, base, made.texts, made.title, lambda folder: told(made, open_setting(folder, setting.today))
     )
     done = f"{count} on {branch.name}{'' if branch.fresh else ' (as before)'}"
     if remote is not None:
         branches.push(setting.root, remote, name)
         api, token = setting.config.contract_engine.pull_requests, os.environ.get(TOKEN)
         if api and token:
-            text = message.partition("\n\n")[2]
             request = pull_request(api, token, head=name, base=into, title=made.title, body=text)
             done += f", {'opened' if request.opened else 'updated'} {request.url}"
     return done

@@ -53,11 +53,11 @@ def require_committed(root: Path, files: Sequence[str]) -> None:
 
 
 def suggest_on(
-    root: Path, name: str, base: str, changes: Mapping[str, str], message: Callable[[Path], str]
+    root: Path, name: str, base: str, changes: Mapping[str, str], title: str, body: Callable[[Path], str]
 ) -> tuple[Branch, str]:
     """The branch `name` with one commit on `base` that gives the files of the project in `root` the texts `changes`,
-    by their paths below it; and the message. `message` is asked with the project's folder in the worktree, once the
-    files are changed. Raises `StrataError` E180, E034 where there is no commit `base`."""
+    by their paths below it; and what the commit says below its `title`. `body` is asked with the project's folder in
+    the worktree, once the files are changed. Raises `StrataError` E180, E034 where there is no commit `base`."""
     top = Path(_git(root, "rev-parse", "--show-toplevel").strip())
     start = commit_of(open_repository(root), base)
     require_name(root, name)
@@ -67,18 +67,19 @@ def suggest_on(
         for path, text in changes.items():
             (inside / path).parent.mkdir(parents=True, exist_ok=True)
             (inside / path).write_bytes(text.encode())
-        said = f"{message(inside).rstrip()}\n\n{TRAILER}\n"
+        text = f"{body(inside).rstrip()}\n\n{TRAILER}\n"
+        said = f"{title}\n\n{text}"
         _git(inside, "add", "--", *changes)
         tree = _git(inside, "write-tree").strip()
         if before is not None and _same(root, before, tree, start, said):
-            return Branch(name, before, False), said
+            return Branch(name, before, False), text
         if before is not None:
             _require_ours(root, name, start, before)
         commit = _git(inside, *_identity(root), "commit-tree", tree, "-p", start, "-F", "-", given=said).strip()
     # Created where it was not there, moved only from where it was seen: nothing that came in between is lost.
     fix = "name another branch with `--branch`: one in its way is there, or was just written"
     _git(root, "update-ref", f"refs/heads/{name}", commit, before or "0" * 40, fix=fix)
-    return Branch(name, commit, True), said
+    return Branch(name, commit, True), text
 
 
 def push(root: Path, remote: str, branch: str) -> None:

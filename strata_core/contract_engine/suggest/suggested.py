@@ -71,13 +71,13 @@ def _versioned(made: Suggested) -> Suggested:
 
 
 def told(made: Suggested, changed: Setting) -> str:
-    """The text for reviewers, of a project in which the suggestions are carried out."""
+    """What reviewers read below the title, of a project in which the suggestions are carried out."""
     after = examine(changed)
     again = after.collated.by_id[made.candidate.id]
     found = [d for d in after.diagnostics if d.span is not None and d.span.file in again.inputs]
     contract = again.contract if again.sound else made.candidate.contract
     verdicts = _verdict(after, again), _verdict(made.checked, made.candidate)
-    return f"{made.title}\n\n{body(contract, made.proposals, made.declined, found, *verdicts)}"
+    return body(contract, made.proposals, made.declined, found, *verdicts)
 
 
 def findings(made: Suggested) -> Iterator[Diagnostic]:
