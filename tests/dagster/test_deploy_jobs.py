@@ -40,7 +40,7 @@ def models(context: dg.AssetExecutionContext, strata: StrataResource):
     if (name := os.environ.get("HOLD")):  # the run is held just before it does this, until it is interrupted
         def hold(*_arguments, **_options):
             (HERE / "held").touch()
-            time.sleep(120)
+            time.sleep(3600)
         setattr(HELD[name], name, hold)
     yield from strata.apply(context).stream()
 

@@ -243,7 +243,7 @@ original = Environment.publish
 
 def held(self, *arguments, **options):  # until another has published
     (project.root / "held").touch()
-    until = monotonic() + 100
+    until = monotonic() + 600
     while not (project.root / "go").exists() and monotonic() < until:
         sleep(0.05)
     return original(self, *arguments, **options)

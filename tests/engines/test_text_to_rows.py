@@ -16,6 +16,7 @@ from strata_core.types import Inferred, parse_type
 from .conformance import outcome_of, table_of
 from .engines import ENGINES
 
+INF = float("inf")
 ROWS: list[tuple[str, str, list[object], list[tuple[object, ...]] | str]] = [
     # A decimal without whole digits has a 0 before its point, in text and in JSON.
     (
@@ -45,6 +46,19 @@ ROWS: list[tuple[str, str, list[object], list[tuple[object, ...]] | str]] = [
         'select { id, y = try_cast(x, "array(int64)"), z = try_cast(list(x), "array(array(int64))") }',
         [["1", None], ["2", "x"], [], None],
         [(1, [1, None], [[1, None]]), (2, None, None), (3, [], [[]]), (4, None, [None])],
+    ),
+    # Halfway between two values is the sum of their halves: rounded once, of the largest ones too, and of infinity.
+    *(
+        ("float64", "aggregate { id = 0, y = median(x) }", values, [(0, middle)])
+        for values, middle in [
+            ([0.025, None, 2.525], 1.275),
+            ([1.7e308, 1.7e308], 1.7e308),
+            ([1.0, -INF], -INF),
+            ([INF, -INF, 3.0], 3.0),
+            ([-1.0, 2.0**53], 4503599627370495.5),
+            ([1e-5, -0.0, -1.0, 3.0], 5e-06),
+            ([None, None], None),
+        ]
     ),
     # A separator, or the key of a member, may be a column, and a key may be anything.
     (

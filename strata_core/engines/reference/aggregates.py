@@ -64,12 +64,12 @@ def largest(values: Values, _: ValueType) -> Value:
 
 
 def median(values: Values, _: ValueType) -> Value:
-    """The middle value, or halfway between the two middle ones: lower + (upper - lower) / 2; null of none."""
+    """The middle value, or halfway between the two middle ones, as the sum of their halves; null of none."""
     if not values:
         return None
-    ordered = sorted(values, key=order_key)
-    lower, upper = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
-    return float(lower if order_key(lower) == order_key(upper) else lower + (upper - lower) / 2)
+    ordered = sorted(map(float, values), key=order_key)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else ordered[middle - 1] * 0.5 + ordered[middle] * 0.5
 
 
 def quantile(values: Values, share: float) -> Value:
