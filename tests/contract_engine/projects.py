@@ -11,7 +11,7 @@ from strata_core.contract_engine.pipeline import Checked, examine, open_setting
 from strata_core.diagnostics import Diagnostic
 
 TODAY = date(2026, 11, 30)
-ORDERS = """\
+HEAD = """\
 apiVersion: strata/v0
 kind: DataProductContract
 id: shop.orders
@@ -20,13 +20,17 @@ version: 0.1.0
 status: draft
 layer: bronze
 domain: shop
-owner: {team: orders, approvers: [head-of-orders]}
+owner: {team: orders}
+"""
+"""How the contract of the product `shop.orders` begins; its assets follow."""
+ORDERS = f"""\
+{HEAD.replace("orders}", "orders, approvers: [head-of-orders]}")}\
 assets:
   - id: orders
     kind: table
     columns:
-      - {name: order_id, type: int64, primary_key: true}
-      - {name: amount, type: "decimal(10,2)"}
+      - {{name: order_id, type: int64, primary_key: true}}
+      - {{name: amount, type: "decimal(10,2)"}}
 """
 """The contract at `contracts/shop/orders/contract.yaml`."""
 PLACE = "contracts/shop/orders/contract.yaml"

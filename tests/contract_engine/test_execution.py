@@ -20,20 +20,13 @@ from strata_core.engines.duckdb.queries import ask
 from strata_core.engines.protocol import DuckDBTable, EngineSettings, ParquetTable
 from strata_core.planning.inputs.reachable import ReachableTables
 
-from .projects import PLACE, checked
+from .projects import HEAD, PLACE, checked
 from .test_cli import committed, git, run
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
-CONTRACT = """\
-apiVersion: strata/v0
-kind: DataProductContract
-id: shop.orders
-name: Orders
-version: 0.1.0
-status: draft
-layer: bronze
-domain: shop
-owner: {team: orders}
+CONTRACT = (
+    HEAD
+    + """\
 assets:
   - id: orders
     kind: table
@@ -49,6 +42,7 @@ assets:
     location: data/countries.csv
     columns: [{name: code, type: string}, {name: people, type: int64}]
 """
+)
 ROWS = {
     "id": [1, 2, 2, None],
     "amount": [10, -5, None, 7],

@@ -39,20 +39,13 @@ from strata_core.types import Decimal as DecimalType
 from strata_core.types.physical import value_type
 
 from . import pinned
-from .projects import PLACE, write
+from .projects import HEAD, PLACE, write
 from .test_standing import AGES, MANIFEST, results
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
-CONTRACT = """\
-apiVersion: strata/v0
-kind: DataProductContract
-id: shop.orders
-name: Orders
-version: 0.1.0
-status: draft
-layer: bronze
-domain: shop
-owner: {team: orders}
+CONTRACT = (
+    HEAD
+    + """\
 assets:
   - id: orders
     kind: table
@@ -63,6 +56,7 @@ assets:
       - {name: email, type: string, classification: restricted, mask: hash}
       - {name: note}
 """
+)
 TESTS = [
     {"id": "positive", "kind": "sql", "severity": "blocking", "sql": "select * from orders where id < 0"},
     {"id": "many", "kind": "expectation", "severity": "degrading", "asset": "orders"}

@@ -17,18 +17,11 @@ from strata_core.planning.environments import published_environment
 from strata_core.planning.live.published import published_rows
 from strata_core.planning.project import compile_, open_project
 
-from .projects import PLACE, write
+from .projects import HEAD, PLACE, write
 
-CONTRACT = """\
-apiVersion: strata/v0
-kind: DataProductContract
-id: shop.orders
-name: Orders
-version: 0.1.0
-status: draft
-layer: bronze
-domain: shop
-owner: {team: orders}
+CONTRACT = (
+    HEAD
+    + """\
 assets:
   - id: orders
     kind: dagster_asset
@@ -38,6 +31,7 @@ assets:
 tests:
   - {id: few, kind: expectation, severity: blocking, asset: orders, expectation: {type: row_count, max: 4}}
 """
+)
 
 
 @pytest.fixture

@@ -31,18 +31,11 @@ from strata_core.planning.project import compile_sound, open_project
 from strata_core.planning.workspace import open_workspace
 from strata_core.store import Store
 
-from .projects import PLACE, write
+from .projects import HEAD, PLACE, write
 
-CONTRACT = """\
-apiVersion: strata/v0
-kind: DataProductContract
-id: shop.orders
-name: Orders
-version: 0.1.0
-status: draft
-layer: bronze
-domain: shop
-owner: {team: orders, approvers: [ana]}
+CONTRACT = (
+    HEAD.replace("orders}", "orders, approvers: [ana]}")
+    + """\
 assets:
   - id: orders
     kind: table
@@ -51,6 +44,7 @@ assets:
       - {name: id, type: int64, primary_key: true}
       - {name: country, type: string, nullable: false, enum: [ES, MX]}
 """
+)
 MODEL = """\
 source sold(store: "orders", ns: "shop") {
   columns: { id: int64 nonnull primary_key, country: string nonnull enum {ES, MX} }

@@ -6,20 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from .projects import PLACE, checked, line
+from .projects import HEAD, PLACE, checked, line
 from .test_publish import promoted
 
-HEAD = """\
-apiVersion: strata/v0
-kind: DataProductContract
-id: shop.orders
-name: Orders
-version: 0.1.0
-status: draft
-layer: bronze
-domain: shop
-owner: {team: orders}
-"""
 ASSETS = """\
 assets:
   - id: orders

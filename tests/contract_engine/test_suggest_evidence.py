@@ -14,7 +14,7 @@ from strata_core.contract_engine.pipeline import examine, open_setting
 from strata_core.contract_engine.suggest.known import known_around
 from strata_core.contract_engine.suggest.suggested import suggested
 
-from .projects import PLACE, TODAY, write
+from .projects import HEAD, PLACE, TODAY, write
 from .test_cli import committed, git, run
 from .test_suggest import BRANCH, suggest
 
@@ -29,20 +29,9 @@ model orders {
   group { day, country } ( aggregate { amount = sum(amount) } )
 }
 """
-HEAD = """\
-apiVersion: strata/v0
-kind: DataProductContract
-id: shop.orders
-name: Orders
-version: 0.1.0
-status: draft
-layer: bronze
-domain: shop
-owner: {team: orders}
-assets:
-"""
 PROVEN = f"""\
-{HEAD}  - id: orders
+{HEAD}assets:
+  - id: orders
     kind: strata_model
     columns:
       - {{name: day, type: date}}
@@ -50,7 +39,8 @@ PROVEN = f"""\
       - {{name: amount, type: float64}}
 """
 SOLD = f"""\
-{HEAD}  - id: orders
+{HEAD}assets:
+  - id: orders
     kind: table
     location: data/orders.parquet
     columns:
@@ -164,7 +154,7 @@ MANIFEST: dict[str, Any] = {
 
 def test_seed2_a_fragment_is_suggested_beside_an_asset_that_has_none(tmp_path: Path) -> None:
     toml = f'{TOML}[dbt]\nmanifest = "dbt/target/manifest.json"\n[contract_engine]\nscan = ["dbt/models"]\n'
-    files = {"strata.toml": toml, PLACE: f"{HEAD}  - {{id: orders, kind: dbt_model}}\n"}
+    files = {"strata.toml": toml, PLACE: f"{HEAD}assets:\n  - {{id: orders, kind: dbt_model}}\n"}
     sql, manifest = "dbt/models/staging/orders.sql", "dbt/target/manifest.json"
     write(tmp_path, {**files, sql: "select 1", manifest: json.dumps(MANIFEST)})
     committed(tmp_path)
@@ -188,7 +178,7 @@ def test_seed2_a_fragment_is_suggested_beside_an_asset_that_has_none(tmp_path: P
 
 def test_a_fragment_is_suggested_of_the_query_in_a_sql_file(tmp_path: Path) -> None:
     query = "select o.id, sum(amount) as total from orders o group by all"
-    contract = f"{HEAD}  - {{id: totals, kind: sql, ref: models/sales/totals.sql}}\n"
+    contract = f"{HEAD}assets:\n  - {{id: totals, kind: sql, ref: models/sales/totals.sql}}\n"
     write(tmp_path, {"strata.toml": TOML, PLACE: contract, "models/sales/totals.sql": query})
     (one,) = made(tmp_path).values()
     assert (one.file, one.value) == (

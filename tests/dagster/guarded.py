@@ -13,17 +13,11 @@ from strata_core.planning.live.published import published_rows
 from strata_core.planning.project import compile_, open_project
 from strata_core.store import Store
 from strata_dagster import StrataProject, StrataResource, guard
+from tests.contract_engine.projects import HEAD
 
-CONTRACT = """\
-apiVersion: strata/v0
-kind: DataProductContract
-id: shop.orders
-name: Orders
-version: 0.1.0
-status: draft
-layer: bronze
-domain: shop
-owner: {team: orders, approvers: [ana]}
+CONTRACT = (
+    HEAD.replace("orders}", "orders, approvers: [ana]}")
+    + """\
 assets:
   - id: orders
     kind: dagster_asset
@@ -50,6 +44,7 @@ tests:
     expectation: {type: not_null, columns: [email]}
   - {id: try-out, kind: sql, severity: experimental, asset: orders, sql: select * from orders where id > 100}
 """
+)
 OWN = {"write_pin", "last_known_good", "freshness", "positive", "many", "known", "try_out"}
 GOOD = {"id": [2, 1], "country": ["MX", "ES"], "email": ["secret-2@x", "secret-1@x"]}
 
