@@ -70,7 +70,8 @@ class SeenSchema:
 @dataclass(frozen=True, slots=True)
 class SeenRun:
     """The latest run that made a table. `at` is also the age of what it made, where it succeeded; `data_version` and
-    `rows` are of what it made. `published` is one that the store tells: what it made is live there."""
+    `rows` are of what it made. `published` is one that the store tells: what it made is live there; `guarded`, that
+    others make the rows, and that they are live only where they keep their contract."""
 
     ref: str
     run_id: str
@@ -80,6 +81,7 @@ class SeenRun:
     data_version: str | None = None
     rows: int | None = None
     published: bool = False
+    guarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,7 @@ def published(setting: Setting, tables: Iterable[str], environment: str = "prod"
 
 
 def _published(store: Store, model: str, pointer: Pointer, since: int, version: str) -> Observations:
+    from ..planning.guarded.guarding import NOTE
     from ..store.instant import spell
 
     at = spell(pointer.published_at or since)
@@ -262,8 +265,11 @@ def _published(store: Store, model: str, pointer: Pointer, since: int, version: 
         dated = statistics is not None and f.strata_type in ("date", "timestamp")
         if statistics is not None and dated and (latest := utc(str(statistics.maximum))) is not None:
             values[model, f.name] = latest
+    made = SeenRun(
+        model, version, "succeeded", at, None, manifest.digest, manifest.rows, True, NOTE in manifest.provenance
+    )
     return Observations(
         schemas=(SeenSchema(model, columns),),
-        runs=(SeenRun(model, version, "succeeded", at, None, manifest.digest, manifest.rows, published=True),),
+        runs=(made,),
         latest_values=values,
     )

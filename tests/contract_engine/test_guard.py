@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strata_core.cli.verbs import strata
+from strata_core.contract_engine.observations import Observations, SeenRun
 from strata_core.contract_engine.pin import guard as guarding
 from strata_core.contract_engine.pin.covering import covered
 from strata_core.contract_engine.pin.guard import Guard, Verdict, judge, open_guard, promise_of, promote, rows_of
@@ -431,6 +432,20 @@ def test_rows_of_dbt_that_a_guard_refused_make_nothing_fresh(root: Path) -> None
         " held them against the contract (`strata guard`); older ones are"
     )
     assert shown()[:2] == (("dbt i1", False), [told])
+
+
+def test_a_model_of_strata_is_live_as_it_was_published_whatever_kind_of_asset_it_is(tmp_path: Path) -> None:
+    """Who publishes a model tells of the run a moment later (OpenLineage), and has refused nothing."""
+    root = pinned.laid_out(tmp_path)
+    pinned.applied(root)
+    write(root, {pinned.PLACE: pinned.CONTRACT.replace("kind: strata_model", "kind: table")})
+    found = examine_contracts(open_setting(root, NOW.date()))
+    (candidate,) = found.collated.candidates
+    told = Observations(runs=(SeenRun("paid", "r1", "succeeded", "2099-01-01T00:00:00Z"),))
+    view = project(candidate, Known(found.parsed, seen_of_assets(found, others=told), (candidate,)), None, "0.1.0", NOW)
+    assert [(r.asset, r.run_id, r.live) for r in view.latest_runs][:1] == [("paid", "r1", None)]
+    assert [(live.asset, live.rows) for live in view.live] == [("paid", 2), ("customers", 2)]
+    assert view.status.reasons == ()
 
 
 def test_a_store_that_cannot_be_read_is_told_and_not_taken_for_an_empty_one(root: Path) -> None:

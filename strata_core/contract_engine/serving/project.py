@@ -94,8 +94,8 @@ class Known:
 
     def guarded(self, asset: Asset) -> SeenRun | None:
         """What the store has live of a table that others make, and that is kept there where it keeps its contract."""
-        names = asset.stored if asset.kind != "strata_model" else ()
-        return next((self.published[name] for name in names if name in self.published), None)
+        live = (self.published[name] for name in asset.stored if name in self.published)
+        return next((run for run in live if run.guarded), None)
 
 
 def project(
