@@ -171,9 +171,9 @@ def _mistyped(
     wanted = " or ".join(WORDS[t] for t in types)
     written = document.written.get(path, str(value))
     if not path:
-        message, fix = f"this is {_kind(value)}, not a contract", "write the fields of a contract, `apiVersion` first"
+        message, fix = f"this is {kind_of(value)}, not a contract", "write the fields of a contract, `apiVersion` first"
         return finding("E105", message, document, path, fix)
-    message = f"`{_last(path)}` is {_kind(value)}, where {wanted} is expected"
+    message = f"`{_last(path)}` is {kind_of(value)}, where {wanted} is expected"
     if value is None:
         message, fix = f"`{_last(path)}` is empty", f"give it {wanted}, or leave the field out"
     elif "boolean" in types and isinstance(value, str | int) and written.lower() in _TRUE | _FALSE:
@@ -194,7 +194,8 @@ def _mistyped(
     return finding("E105", message, document, path, fix)
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """What a value is, for people."""
     match value:
         case None:
             return "empty"
@@ -216,7 +217,7 @@ def _last(path: Path) -> str:
 
 
 def _shown(document: Document, path: Path, value: Any) -> str:
-    text = document.written.get(path, str(value)) if not isinstance(value, dict | list) else _kind(value)
+    text = document.written.get(path, str(value)) if not isinstance(value, dict | list) else kind_of(value)
     return f"`{text if len(text) <= _SHOWN else text[:_SHOWN] + '…'}`"
 
 

@@ -315,15 +315,26 @@ def test_a_document_of_version_3_0_is_read() -> None:
 @pytest.mark.parametrize(
     ("document", "says"),
     [
-        ([], "this is no object"),
-        ({"kind": "Other", "apiVersion": "v3.1.0", "schema": [{"name": "t"}]}, "`kind` is 'Other'"),
-        ({"kind": "DataContract", "apiVersion": "v2.2.2", "schema": [{"name": "t"}]}, "version 'v2.2.2' is not read"),
+        ([], "this is a list, not a contract of the standard"),
+        ({"kind": "Other", "apiVersion": "v3.1.0", "schema": [{"name": "t"}]}, "`kind` is `Other`, not `DataContract`"),
+        ({"kind": "DataContract", "apiVersion": "v2.2.2", "schema": [{"name": "t"}]}, "version `v2.2.2` is not read"),
+        ({"apiVersion": "v3.1.0", "schema": [{"name": "t"}]}, "there is no `kind`"),
+        ({"kind": "DataContract", "schema": [{"name": "t"}]}, "there is no `apiVersion`"),
+        ({"kind": "DataContract", "apiVersion": 3.1, "schema": [{"name": "t"}]}, "version `3.1` is not read"),
         ({"kind": "DataContract", "apiVersion": "v3.1.0"}, "there is no `schema`"),
-        ({"kind": "DataContract", "apiVersion": "v3.1.0", "schema": [{"x": 1}]}, "a table has a name"),
-        ({"kind": "DataContract", "apiVersion": "v3.1.0", "schema": ["t"]}, "a table has a name"),
+        (
+            {"kind": "DataContract", "apiVersion": "v3.1.0", "schema": {"t": {}}},
+            "`schema` is a mapping of fields, where a list is expected",
+        ),
+        (
+            {"kind": "DataContract", "apiVersion": "v3.1.0", "schema": [{"name": "t", "properties": {"a": 1}}]},
+            "`properties` is a mapping of fields, where a list is expected",
+        ),
+        ({"kind": "DataContract", "apiVersion": "v3.1.0", "schema": [{"x": 1}]}, "this table has no name"),
+        ({"kind": "DataContract", "apiVersion": "v3.1.0", "schema": ["t"]}, "this table has no name"),
         (
             {"kind": "DataContract", "apiVersion": "v3.1.0", "schema": [{"name": "t", "properties": [{}]}]},
-            "a property has a name",
+            "this property has no name",
         ),
     ],
 )

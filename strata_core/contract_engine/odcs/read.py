@@ -14,7 +14,7 @@ from ..authored import AuthoredContract
 from ..documents import Document, Path, finding
 from ..placeholders import ASKED
 from ..schemas import AUTHORED
-from ..shapes import valid
+from ..shapes import kind_of, valid
 from ..words import SEMVER, WORD
 from . import constraints, quality
 from .ages import age_of
@@ -60,33 +60,41 @@ def _faults(document: Document) -> Iterator[Diagnostic]:
     """What keeps a document from being read at all."""
     data = document.data
     if not isinstance(data, Mapping):
-        yield finding("E170", "this is no object", document, (), "name a contract of the standard")
+        fix = "write its fields, `apiVersion: v3.1.0` and `kind: DataContract` first"
+        yield finding("E170", f"this is {kind_of(data)}, not a contract of the standard", document, (), fix)
         return
     if data.get("kind") != "DataContract":
-        fix = "a contract of the standard begins with `kind: DataContract`"
-        yield finding("E170", f"`kind` is {data.get('kind')!r}", document, ("kind",), fix)
+        said = f"`kind` is {_shown(data['kind'])}, not `DataContract`" if "kind" in data else "there is no `kind`"
+        fix = "a contract of the standard begins with `kind: DataContract`; others are not read"
+        yield finding("E170", said, document, ("kind",), fix)
     version = data.get("apiVersion")
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
-        yield finding("E170", f"version {version!r} is not read", document, ("apiVersion",), "versions are 3.0 to 3.2")
+        said = f"version {_shown(version)} is not read" if version is not None else "there is no `apiVersion`"
+        yield finding("E170", said, document, ("apiVersion",), "write `apiVersion: v3.1.0`: 3.0 to 3.2 are read")
     tables = data.get("schema")
     if not isinstance(tables, list) or not tables:
-        fix = "a data product has at least one table"
-        yield finding("E170", "there is no `schema`", document, ("schema",), fix)
+        said = f"`schema` is {kind_of(tables)}, where a list is expected" if tables else "there is no `schema`"
+        fix = "write a list of tables, each with a `name`: a data product has at least one"
+        yield finding("E170", said, document, ("schema",), fix)
         return
     for number, table in enumerate(tables):
         where: Path = ("schema", number)
         if not isinstance(table, Mapping) or not isinstance(table.get("name"), str) or not table["name"].strip():
-            yield finding("E170", "a table has a name", document, where, "write `name: …`")
+            yield finding("E170", "this table has no name", document, where, "write `name: …`")
             continue
         columns = table.get("properties", [])
         if not isinstance(columns, list):
-            yield finding("E170", "`properties` is a list", document, (*where, "properties"), "write a list of them")
+            said = f"`properties` is {kind_of(columns)}, where a list is expected"
+            yield finding("E170", said, document, (*where, "properties"), "write each as an item: `- name: …`")
             continue
         for place, column in enumerate(columns):
             if not isinstance(column, Mapping) or not isinstance(column.get("name"), str) or not column["name"]:
-                yield finding(
-                    "E170", "a property has a name", document, (*where, "properties", place), "write `name: …`"
-                )
+                at = (*where, "properties", place)
+                yield finding("E170", "this property has no name", document, at, "write `name: …`")
+
+
+def _shown(value: Any) -> str:
+    return f"`{value}`" if isinstance(value, str | int | float) else kind_of(value)
 
 
 def _upgraded(said: Any) -> Any:
