@@ -33,15 +33,14 @@ from strata_core.planning.project import Project, compile_, compile_sound, open_
 from strata_core.planning.workspace import Workspace, open_workspace
 
 from . import events
-from .assets import ON_ERROR
 from .checks import EXPECTATIONS, UNIT_TESTS
 from .contracts.results import NOT_APPLIED, AtThePin, answered, blocks, selected_specs, told_of_tests, unasked
 from .evaluations import of_the_assets
 from .examination import examined
 from .findings import findings
 from .model_tests import UnitTests, expected, selected_tests, unit_tested, untested
+from .names import ON_ERROR, PROMOTE_FROM, RUN_ID
 from .partitions import asked_of
-from .promotion import PROMOTE_FROM
 from .readers import fresh_readers
 from .runlog import RunLog
 from .runtags import tag_run
@@ -168,7 +167,7 @@ class StrataApplication:
         self, workspace: Workspace, work: Plan | Promotion, tests: BlockingTests, log: RunLog
     ) -> Iterator[Event]:
         run = self.context.run
-        message, tags = f"Dagster run {run.run_id}", {"dagster/run_id": run.run_id}
+        message, tags = f"Dagster run {run.run_id}", {RUN_ID: run.run_id}
         if isinstance(work, Promotion):
             return promote(workspace, work, message=message, tags=tags)
         publish = workspace.project.config.environment(self.environment).publish

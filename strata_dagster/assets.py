@@ -26,14 +26,13 @@ from .choosing import Choice, chosen_models
 from .contracts.checks import promised_of
 from .findings import list_of
 from .model_tests import test_specs
+from .names import MODEL, ON_ERROR
 from .partitions import in_one_op
 from .project import StrataProject, quietly
-from .translator import MODEL, DagsterStrataTranslator, asset_keys
+from .translator import DagsterStrataTranslator, asset_keys
 
 BROKEN = "broken"
 """The group of models that do not compile."""
-ON_ERROR = "strata/on_error"
-"""Tag of an op: what a run does where the project has errors (`StrataProject.on_error`)."""
 
 Body = Callable[..., Any]
 

@@ -24,7 +24,7 @@ from dagster_shared.check import CheckError
 from strata_core.planning.workspace import Workspace
 
 from .checks import LAST_KNOWN_GOOD
-from .contracts.checks import FRESHNESS, PRODUCT, TEST
+from .contracts.contract_check import contract_ages
 from .contracts.results import answered
 from .examination import examined
 
@@ -90,7 +90,7 @@ def _aged(spec: AssetCheckSpec, workspace: Workspace, name: str) -> Iterator[Ass
     project = workspace.project
     if spec.name == LAST_KNOWN_GOOD:
         yield from examined(project, workspace.environment, {name: spec.asset_key}, again=False)
-    elif spec.name == FRESHNESS and PRODUCT in (spec.metadata or {}) and TEST not in (spec.metadata or {}):
+    elif contract_ages([spec]):
         yield from answered([spec], project.root, workspace.environment)
 
 

@@ -27,11 +27,10 @@ from strata_core.store.environments import EnvironmentVersion
 
 from .checks import LAST_KNOWN_GOOD
 from .findings import headline, list_of
+from .names import DATA_VERSION_TAG, INPUT_VERSION_TAG, PARTITION_ROW_COUNT
 from .pins import Metadatum, live_metadata, offenders, pin_result, pin_table, stays_live
 from .tables import markdown_table
 
-DATA_VERSION_TAG = "dagster/data_version"
-INPUT_VERSION_TAG = "dagster/input_data_version"
 MOST_PARTITIONS = 60
 """Partitions in a table, the stale ones first."""
 HEADER = ("partition", "rows", "state")
@@ -114,7 +113,7 @@ def piece_metadata(partition: str, piece: Piece) -> dict[str, Metadatum]:
     """What is live of one partition."""
     return {
         "partition": partition,
-        "dagster/partition_row_count": piece.rows,
+        PARTITION_ROW_COUNT: piece.rows,
         "digest": piece.digest,
         "address": piece.address,
     }

@@ -16,14 +16,11 @@ from strata_core.store import Store, Table
 from strata_core.store.instant import moment
 
 from .findings import findings
+from .names import MODE, ROW_COUNT, TABLE
 
 if TYPE_CHECKING:  # loaded when a run begins
     from strata_core.store.tables.reading import Read
 
-TABLE = "strata/table"
-"""Metadata of an asset: the table that it lands in, where that is not the asset's name."""
-MODE = "strata/mode"
-"""Metadata of an asset: `append` (the default) or `replace`."""
 BOUNDS = ("as_of", "valid_as_of", "available_as_of", "vintage", "pin")
 """Metadata of an `AssetIn`: what is read of the table."""
 
@@ -53,7 +50,7 @@ class StrataIOManager(ConfigurableIOManager):
         context.add_output_metadata(
             {
                 "table": table.name,
-                "dagster/row_count": run.rows,
+                ROW_COUNT: run.rows,
                 "run": run.run_id,
                 "commit": run.commit_seq,
                 "ingested_at": MetadataValue.timestamp(moment(run.ingested_at)),

@@ -39,9 +39,9 @@ from strata_core.planning.file_digests import file_digest
 from strata_core.store import Store, Table
 from strata_core.store.instant import moment
 
-from .events import DATA_VERSION_TAG
 from .findings import findings
 from .io_manager import run_id_of
+from .names import DATA_VERSION_TAG, ROW_COUNT, TABLE
 from .project import StrataProject
 
 CHECK = "landing"
@@ -144,7 +144,7 @@ def _asset(
         description=landing.description,
         partitions_def=landing.partitions_def,
         kinds={"strata", "table"},
-        metadata={"strata/table": landing.table},
+        metadata={TABLE: landing.table},
     )
     check = AssetCheckSpec(CHECK, asset=key, blocking=True, description="the table takes what arrives")
 
@@ -172,7 +172,7 @@ def _land(context: AssetExecutionContext, key: AssetKey, landing: Landing, table
     run = table.land(rows.data, run_id=run_id_of(context.run.run_id, key, partitions), mode=landing.mode)
     changes = table.schema_changes(run)
     found |= {
-        "dagster/row_count": run.rows,
+        ROW_COUNT: run.rows,
         "run": run.run_id,
         "commit": run.commit_seq,
         "ingested_at": MetadataValue.timestamp(moment(run.ingested_at)),

@@ -27,7 +27,7 @@ from strata_core.planning.project import Project, compile_
 
 from .checks import EXPECTATIONS, UNIT_TESTS
 from .findings import fenced, headline
-from .translator import MODEL
+from .names import MODEL
 
 if TYPE_CHECKING:  # a code location loads neither the store nor what contracts are checked with
     from .pins import Metadatum

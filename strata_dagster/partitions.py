@@ -18,10 +18,11 @@ from dagster import (
 
 from strata_core.periods import Every, Periods
 
+from .names import CODE_VERSION_TAG, DATA_VERSION_TAG, INPUT_POINTER_TAG, INPUT_VERSION_TAG
+
 if TYPE_CHECKING:  # a code location does without planning and its libraries
     from strata_core.planning.partitions.asked_periods import Asked
 
-INPUT_POINTER_TAG = "dagster/input_event_pointer"
 CRON = {Every.HOUR: "0 * * * *", Every.DAY: "0 0 * * *", Every.WEEK: "0 0 * * 1", Every.MONTH: "0 0 1 * *"}
 
 
@@ -87,7 +88,7 @@ def provenance_tags(context: AssetExecutionContext, key: AssetKey, partition: st
     them to what an op yields, but the same to each partition of a range."""
     node = context.job_def.asset_layer.get(key)
     if node.code_version is not None:
-        yield "dagster/code_version", node.code_version
+        yield CODE_VERSION_TAG, node.code_version
     for parent in sorted(node.parent_keys):
         above = context.job_def.asset_layer.get(parent)
         same = partition if above.partitions_def == node.partitions_def and above.is_partitioned else None
@@ -95,6 +96,6 @@ def provenance_tags(context: AssetExecutionContext, key: AssetKey, partition: st
         record = context.instance.get_latest_data_version_record(parent)
         own = context.instance.get_latest_data_version_record(parent, partition_key=same) if same else record
         tags = own.event_log_entry.tags if own else {}
-        yield f"dagster/input_data_version/{parent.to_user_string()}", tags.get("dagster/data_version", "INITIAL")
+        yield f"{INPUT_VERSION_TAG}/{parent.to_user_string()}", tags.get(DATA_VERSION_TAG, "INITIAL")
         pointer = "NULL" if record is None else str(record.storage_id)
         yield f"{INPUT_POINTER_TAG}/{parent.to_user_string()}", pointer

@@ -15,6 +15,7 @@ from strata_core.store.instant import spelled_second
 from strata_core.store.store import Store
 
 from .checks import WRITE_PIN
+from .names import ROW_COUNT
 from .tables import markdown_table
 
 Metadatum = str | int | float | bool | MetadataValue[Any]
@@ -49,7 +50,7 @@ def live_metadata(
     shown = preview(store, artifact, columns, hidden)
     nullable = {f.name for f in manifest.schema if f.nullable}
     return {
-        "dagster/row_count": manifest.rows,
+        ROW_COUNT: manifest.rows,
         "bytes": manifest.bytes,
         "environment": environment,
         "environment_version": version.number,

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dagster import AssetsDefinition, AssetSelection, define_asset_job
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
-PROMOTE_FROM = "strata/promote_from"
-"""Tag of a run: the environment whose artifacts go live in that of the run's `StrataResource`, instead of an apply."""
+from .names import PROMOTE_FROM
 
 
 def strata_promotion_job(

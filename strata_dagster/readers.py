@@ -22,17 +22,24 @@ from strata_core.planning.provenance import sound_artifact
 from strata_core.planning.workspace import Workspace
 
 from .evaluations import told_again
-from .events import DATA_VERSION_TAG, INPUT_VERSION_TAG, partitions_table, piece_metadata
-from .partitions import INPUT_POINTER_TAG
+from .events import partitions_table, piece_metadata
+from .names import (
+    CODE_VERSION_TAG,
+    DATA_VERSION_TAG,
+    INPUT_POINTER_TAG,
+    INPUT_VERSION_TAG,
+    MODEL,
+    READERS,
+    USER_VERSION_TAG,
+)
 from .pins import Metadatum
-from .translator import MODEL, READERS
 
 KEPT_TAGS = (
     DATA_VERSION_TAG,
-    "dagster/code_version",
+    CODE_VERSION_TAG,
     INPUT_VERSION_TAG,
     INPUT_POINTER_TAG,
-    "dagster/data_version_is_user_provided",
+    USER_VERSION_TAG,
 )
 Tags = Mapping[str, str]
 

@@ -8,9 +8,8 @@ from strata_core.digests import hexdigest
 from strata_core.planning.fingerprints import kept_fingerprints
 from strata_core.planning.workspace import Workspace
 
-ENVIRONMENT = "strata/environment"
-FINGERPRINT = "strata/fingerprint"
-"""A digest of what all models of the project mean: equal for runs of the same code, whatever its layout."""
+from .names import ENVIRONMENT, FINGERPRINT
+
 DIGITS = 16
 
 

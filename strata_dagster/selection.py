@@ -11,7 +11,7 @@ from dagster import AssetCheckKey, AssetExecutionContext, AssetKey
 from strata_core.diagnostics import StrataError
 
 from .checks import LAST_KNOWN_GOOD, WRITE_PIN
-from .translator import MODEL, SOURCE
+from .names import MODEL, SOURCE
 
 if TYPE_CHECKING:
     from strata_core.analysis.compiled import CompiledProject

@@ -15,9 +15,10 @@ from dagster import (
 from strata_core.diagnostics import Diagnostic, StrataError
 
 from .findings import findings
+from .names import SOURCE
 from .project import StrataProject, quietly
 from .resource import StrataResource
-from .translator import SOURCE, DagsterStrataTranslator, is_file
+from .translator import DagsterStrataTranslator, is_file
 
 
 def observable_sources(

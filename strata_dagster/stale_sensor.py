@@ -31,9 +31,10 @@ from strata_core.digests import hexdigest
 from .assets import strata_asset_specs
 from .choosing import Choice
 from .findings import findings
+from .names import MODEL
 from .project import StrataProject
 from .resource import StrataResource
-from .translator import MODEL, DagsterStrataTranslator
+from .translator import DagsterStrataTranslator
 
 if TYPE_CHECKING:
     from strata_core.contract_engine.serving.watching import Seen

@@ -15,7 +15,7 @@ from dagster import AssetCheckEvaluation, AssetKey, AssetMaterialization, Dagste
 from strata_core.diagnostics.wording import plural
 
 from .checks import WRITE_PIN
-from .contracts.checks import PRODUCT
+from .names import PRODUCT, ROW_COUNT
 
 SHOWN = frozenset({DagsterEventType.ASSET_MATERIALIZATION, DagsterEventType.ASSET_CHECK_EVALUATION})
 RUNS_A_PAGE = 100
@@ -65,7 +65,7 @@ def lines(summary: Summary) -> Iterator[str]:
         told.setdefault(made.asset_key, []).append(made)
     width = max((len(key.to_user_string()) for key in told), default=0)
     for key, events in told.items():
-        rows = events[-1].metadata["dagster/row_count"].value
+        rows = events[-1].metadata[ROW_COUNT].value
         how = "reused" if all(made.metadata["reused"].value for made in events) else "computed"
         pin = pins.get(key)
         verdict = "" if pin is None else "pin passed" if pin.passed else "pin FAILED"

@@ -21,6 +21,7 @@ from strata_core.store.environments import EnvironmentVersion
 from . import events
 from .contracts.results import AtThePin
 from .findings import failure_lines
+from .names import DATA_VERSION_TAG, USER_VERSION_TAG
 from .partitions import provenance_tags, waited_for
 from .pins import TOGETHER, nothing_published, what_stays
 from .selection import Selection
@@ -176,8 +177,8 @@ class Telling:
                     tags={
                         **dict(provenance_tags(self.context, key, partition)),
                         **events.source_tags(self.workspace, result, self.selection.sources),
-                        events.DATA_VERSION_TAG: piece.digest,
-                        "dagster/data_version_is_user_provided": "true",
+                        DATA_VERSION_TAG: piece.digest,
+                        USER_VERSION_TAG: "true",
                     },
                 )
         if pin is not None and result.status.sound:

@@ -21,6 +21,7 @@ from dagster import (
 from strata_core.planning.choosing import tags_of
 from strata_core.planning.kept.outline import ModelOutline, SourceOutline
 
+from .names import CODE_REFERENCES, COLUMN_LINEAGE, COLUMN_SCHEMA, MODEL, READERS, SOURCE, TABLE_NAME
 from .partitions import time_windows
 from .project import StrataProject
 from .tables import code_reference, column_lineage, table_schema
@@ -28,12 +29,6 @@ from .tables import code_reference, column_lineage, table_schema
 if TYPE_CHECKING:  # a project without `dbt:` sources does without dagster-dbt
     from dagster_dbt import DagsterDbtTranslator
 
-MODEL = "strata/model"
-"""Metadata of an asset: the model that it is."""
-SOURCE = "strata/source"
-"""Metadata of a dependency on a file, or of its asset: the source that it is."""
-READERS = "strata/readers"
-"""Metadata of an asset: the models that read it, with their keys. They may be assets of other ops."""
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _TAG = re.compile(r"[A-Za-z0-9_.-]{1,63}")
@@ -129,10 +124,10 @@ class DagsterStrataTranslator:
     ) -> Mapping[str, object]:
         """Column schema, column lineage, table name and code reference."""
         return {
-            "dagster/column_schema": table_schema(model.columns),
-            "dagster/column_lineage": column_lineage(model.columns, keys),
-            "dagster/table_name": f"{project.name}.{model.name}",
-            "dagster/code_references": code_reference(project.root, model.span),
+            COLUMN_SCHEMA: table_schema(model.columns),
+            COLUMN_LINEAGE: column_lineage(model.columns, keys),
+            TABLE_NAME: f"{project.name}.{model.name}",
+            CODE_REFERENCES: code_reference(project.root, model.span),
         }
 
     def get_source_asset_key(self, project: StrataProject, source: SourceOutline) -> AssetKey:
@@ -150,8 +145,8 @@ class DagsterStrataTranslator:
             description=source.description,
             metadata={
                 SOURCE: source.name,
-                "dagster/column_schema": table_schema(source.columns),
-                "dagster/code_references": code_reference(project.root, source.span),
+                COLUMN_SCHEMA: table_schema(source.columns),
+                CODE_REFERENCES: code_reference(project.root, source.span),
                 "location": source.location,
             },
             group_name="sources",

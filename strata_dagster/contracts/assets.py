@@ -31,9 +31,10 @@ from strata_core.diagnostics import StrataError
 
 from ..checks import free_name, plain_name
 from ..findings import findings
+from ..names import CODE_REFERENCES, LAYER, PRODUCT, STATUS, VERSION
 from ..project import StrataProject, quietly
 from ..resource import StrataResource
-from .checks import PRODUCT, SEVERITY, TEST
+from .contract_check import ContractCheck
 from .covering import Given, Landscape, landscape
 
 PREFIX = "contract"
@@ -140,14 +141,14 @@ def _spec(project: StrataProject, product: Product, key: AssetKey, covers: Itera
     file = LocalFileCodeReference(file_path=str(project.root / product.file), line_number=1, label=product.file)
     told = [f"**{product.name}**" if product.name else f"`{product.file}` cannot be read as a contract."]
     told += [product.purpose] if product.purpose else []
-    tags = {"strata/layer": product.layer, "strata/status": product.status, "strata/version": product.version}
+    tags = {LAYER: product.layer, STATUS: product.status, VERSION: product.version}
     return AssetSpec(
         key,
         deps=sorted(covers),
         description="\n\n".join(told),
         metadata={
             PRODUCT: product.id,
-            "dagster/code_references": CodeReferencesMetadataValue(code_references=[file]),
+            CODE_REFERENCES: CodeReferencesMetadataValue(code_references=[file]),
         },
         skippable=True,  # a check may be run alone
         group_name=plain_name(product.domain) if product.domain else PREFIX,
@@ -178,5 +179,5 @@ def _check_specs(
             names[-1],
             asset=key,
             description=f"{test.severity.capitalize()} {test.kind} test{of}: {test.description or test.id}",
-            metadata={PRODUCT: product.id, TEST: test.id, SEVERITY: test.severity},
+            metadata=ContractCheck(product.id, test=test.id, severity=test.severity).metadata(),
         )

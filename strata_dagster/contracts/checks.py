@@ -19,16 +19,13 @@ from strata_core.planning.config import has_contract_folders
 
 from ..checks import EXPECTATIONS, LAST_KNOWN_GOOD, UNIT_TESTS, WRITE_PIN, free_name, plain_name
 from ..findings import findings
+from ..names import MODEL
 from ..project import StrataProject, quietly
-from ..translator import MODEL
+from .contract_check import ContractCheck
 
 if TYPE_CHECKING:  # a project without contracts does without the contract engine
     from strata_core.contract_engine.pin.covering import Covered, CoveredTest
 
-PRODUCT, ASSET, TEST, SEVERITY = "strata/product", "strata/asset", "strata/test", "strata/severity"
-"""Metadata of a check: the product and its asset, the test and its severity."""
-VISIBLE_TO = "strata/visible_to"
-"""Metadata of an experimental test's check: who is meant to look at it."""
 FRESHNESS = "freshness"
 """The check of an asset's age."""
 OF_MODELS = ("strata_model", "dagster_asset")
@@ -83,13 +80,9 @@ def checks_about(asset: AssetKey, covers: Sequence[Covered], taken: Collection[s
                 asset=asset,
                 blocking=test.severity == "blocking",
                 description=_described(test),
-                metadata={
-                    PRODUCT: test.product,
-                    ASSET: cover.asset,
-                    TEST: test.id,
-                    SEVERITY: test.severity,
-                    **({VISIBLE_TO: ", ".join(test.visible_to)} if test.visible_to else {}),
-                },
+                metadata=ContractCheck(
+                    test.product, cover.asset, test.id, test.severity, tuple(test.visible_to)
+                ).metadata(),
             )
         )
     aged = next((c for c in covers if c.max_age is not None), None)
@@ -98,11 +91,8 @@ def checks_about(asset: AssetKey, covers: Sequence[Covered], taken: Collection[s
 
         of = f"The latest `{aged.dated}`" if aged.dated else "What is live"
         text = f"{of} is at most {spelled_age(aged.max_age)} old, as the contract of `{aged.product}` promises."
-        specs.append(
-            AssetCheckSpec(
-                FRESHNESS, asset=asset, description=text, metadata={PRODUCT: aged.product, ASSET: aged.asset}
-            )
-        )
+        metadata = ContractCheck(aged.product, aged.asset).metadata()
+        specs.append(AssetCheckSpec(FRESHNESS, asset=asset, description=text, metadata=metadata))
     return specs
 
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from dagster import AssetCheckKey, AssetKey, AssetsDefinition, AssetSpec
 
-from ..translator import MODEL, SOURCE
-from .checks import PRODUCT, TEST
+from ..names import DBT_UNIQUE_ID, MODEL, SOURCE
+from .contract_check import contract_check
 
-DBT_UNIQUE_ID = "dagster_dbt/unique_id"
 Given = AssetsDefinition | AssetSpec
 
 
@@ -57,9 +56,8 @@ def landscape(assets: Iterable[Given]) -> Landscape:
             loose[spec.key.path[-1]].add(spec.key)
         for check in given.check_specs if isinstance(given, AssetsDefinition) else ():
             checks[check.asset_key].append(check.key)
-            said = check.metadata or {}
-            if isinstance(product := said.get(PRODUCT), str):
-                tests[check.key] = product, said.get(TEST)
+            if (asked := contract_check(check)) is not None:
+                tests[check.key] = asked.product, asked.test
     for name, keys in loose.items():
         by_name.setdefault(name, keys)  # the last part of a key alone, where nothing bears it as its whole name
     return Landscape(

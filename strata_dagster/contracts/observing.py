@@ -39,7 +39,7 @@ from strata_core.instants import iso_seconds
 from strata_core.types.spelling import TypeSpellingError, parse_type
 
 from ..checks import LAST_KNOWN_GOOD
-from ..events import DATA_VERSION_TAG
+from ..names import COLUMN_SCHEMA, DATA_VERSION_TAG, DBT_FAILED_ROWS, ROW_COUNT
 from ..pins import PUBLISHED
 from .covering import Landscape
 
@@ -87,14 +87,14 @@ def _made(names: Sequence[str], record: EventLogRecord) -> Iterator[SeenRun]:
     made = record.asset_materialization
     if made is None or _value(made, "reused") is True:
         return  # nothing was made: its age is that of the publication, which the store knows
-    rows = _value(made, "dagster/row_count") if made.partition is None else None
+    rows = _value(made, ROW_COUNT) if made.partition is None else None
     at, version = spelled(record.timestamp), (made.tags or {}).get(DATA_VERSION_TAG)
     for name in names:
         yield SeenRun(name, record.run_id, "succeeded", at, None, version, rows if isinstance(rows, int) else None)
 
 
 def _schema(names: Sequence[str], made: AssetMaterialization | None) -> Iterator[SeenSchema]:
-    schema = _value(made, "dagster/column_schema") if made is not None else None
+    schema = _value(made, COLUMN_SCHEMA) if made is not None else None
     if isinstance(schema, TableSchema):
         columns = tuple((c.name, _type(c.type), None if c.constraints.nullable else False) for c in schema.columns)
         for name in names:
@@ -150,7 +150,7 @@ def _tested(product: str, test: str | None, said: AssetCheckEvaluation, at: str)
 
 
 def _test(product: str | None, test: str, outcome: Any, said: AssetCheckEvaluation, at: str) -> SeenTest:
-    rows = _value(said, "offenders" if product else "dagster_dbt/failed_row_count")
+    rows = _value(said, "offenders" if product else DBT_FAILED_ROWS)
     message = None if outcome == "passed" else said.description
     return SeenTest(product, test, outcome, at, rows if isinstance(rows, int) else None, message)
 

@@ -27,13 +27,19 @@ from strata_core.planning.inputs.reachable import ReachableTables
 from ..checks import WRITE_PIN
 from ..findings import list_of
 from ..pins import PUBLISHED, Metadatum
-from .checks import ASSET, FRESHNESS, PRODUCT, SEVERITY, TEST
+from .contract_check import ContractCheck, contract_check, contract_tests
+
+
+def _asked(spec: AssetCheckSpec) -> ContractCheck:
+    found = contract_check(spec)
+    assert found is not None, f"{spec.name} is no check of a contract"
+    return found
 
 
 def result_of(spec: AssetCheckSpec, seen: SeenTest | None) -> AssetCheckResult:
     """The result of the test that `spec` is of, by what its severity means; without `seen` it was not asked. Of an
     experimental test only that it was run is for everybody (Seed 2, "Evaluate Tests")."""
-    key, name, severity = spec.asset_key, spec.name, str((spec.metadata or {})[SEVERITY])
+    key, name, severity = spec.asset_key, spec.name, _asked(spec).severity
     outcome = seen.outcome if seen is not None else "not_run"
     metadata: dict[str, Metadatum] = {"severity": severity}
     if severity == "experimental":
@@ -88,7 +94,7 @@ class Asking:
 def selected_specs(context: AssetExecutionContext) -> list[AssetCheckSpec]:
     """The selected checks of the op that are tests of contracts or ages."""
     chosen: set[AssetCheckKey] = set(context.selected_asset_check_keys)
-    return [s for s in context.assets_def.check_specs if s.key in chosen and PRODUCT in (s.metadata or {})]
+    return [s for s in context.assets_def.check_specs if s.key in chosen and contract_check(s) is not None]
 
 
 def blocks(result: AssetCheckResult) -> bool:
@@ -137,7 +143,7 @@ def answered(
 
     try:
         asking = Asking.of(root, environment)
-        only = {(str(s.metadata[PRODUCT]), str(s.metadata.get(TEST))) for s in specs if s.metadata}
+        only = {check.key for _, check in contract_tests(specs)}
         seen = latest_results(asking.checked, asking.tables, datetime.now(UTC), only)
     except StrataError as error:
         yield from (unasked(spec, error.diagnostics) for spec in specs)
@@ -148,8 +154,7 @@ def answered(
 
 def _at_the_pin(spec: AssetCheckSpec, pinned: AtThePin) -> AssetCheckResult | None:
     """What a blocking test gave at the pin; None where it was not asked there, or not of what is live."""
-    given = spec.metadata or {}
-    test = (str(given[PRODUCT]), str(given.get(TEST)))
+    test = _asked(spec).key
     asked = pinned.refused.get(test) or pinned.published.get(test)
     if asked is None:
         return None
@@ -171,26 +176,24 @@ def _at_the_pin(spec: AssetCheckSpec, pinned: AtThePin) -> AssetCheckResult | No
 def _answer(
     spec: AssetCheckSpec, asking: Asking, seen: Mapping[tuple[str, str], SeenTest]
 ) -> Iterator[AssetCheckResult]:
-    given = spec.metadata or {}
-    product = str(given[PRODUCT])
-    if spec.name == FRESHNESS and TEST not in given:
-        yield aged(spec, asking.checked, asking.environment)
+    asked, checked = _asked(spec), asking.checked
+    if asked.test is None:
+        yield aged(spec, checked, asking.environment)
         return
-    checked = asking.checked
-    candidate = next((c for c in checked.collated.candidates if c.id == product), None)
+    candidate = next((c for c in checked.collated.candidates if c.id == asked.product), None)
     if candidate is None or not checked.validated.passed(candidate):
         yield unasked(spec, checked.blocking(candidate) if candidate is not None else ())
         return
-    yield result_of(spec, seen.get((product, str(given[TEST]))))
+    yield result_of(spec, seen.get(asked.key))
 
 
 def aged(spec: AssetCheckSpec, checked: Checked, environment: str) -> AssetCheckResult:
     """The age of what is live, against what the contract promises: late warns, as it degrades the product."""
     from strata_core.contract_engine.serving.ages import age_of
 
-    given = spec.metadata or {}
+    asked = _asked(spec)
     known = covered(checked.setting)
-    found = next((c for c in known if (c.product, c.asset) == (given[PRODUCT], given[ASSET])), None)
+    found = next((c for c in known if (c.product, c.asset) == (asked.product, asked.asset)), None)
     try:
         age = age_of(checked, found, environment, datetime.now(UTC)) if found is not None else None
     except StrataError as error:

@@ -34,16 +34,13 @@ from strata_core.diagnostics import Diagnostic, Severity, StrataError
 from strata_core.digests import hexdigest
 
 from ..findings import findings, headline, list_of
+from ..names import INPUTS, STALE_AT
 from ..tables import markdown_table
 from .assets import COMPATIBLE, VALID, ContractAssets
-from .checks import TEST
+from .contract_check import contract_tests
 from .observing import seen_in_dagster
 from .results import result_of
 
-INPUTS = "strata/inputs"
-"""Metadata of a materialization: the digest of what was renewed, by which the sensor knows that it was."""
-STALE_AT = "strata/stale_at"
-"""Metadata of a materialization: when, in seconds, the first of its assets is late, though nothing happens."""
 ERROR, WARN = AssetCheckSeverity.ERROR, AssetCheckSeverity.WARN
 Told = MaterializeResult[None] | AssetCheckResult
 Metadata = dict[str, Any]
@@ -117,8 +114,7 @@ class ContractRun:
 
     def _tests(self, key: AssetKey) -> list[AssetCheckSpec]:
         """The checks of tests that the code location knows."""
-        checks = self.context.assets_def.check_specs
-        return [c for c in checks if c.asset_key == key and TEST in (c.metadata or {})]
+        return [spec for spec, _ in contract_tests(self.context.assets_def.check_specs) if spec.asset_key == key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +183,9 @@ class _Renewed:
             fine = f"{self.product.verdict}: version {self.product.version} covers what changed{since}"
             yield _findings(key, COMPATIBLE, self.product.about_version, fine)
         results, there = self._results(), {t.id for t in self.product.tests}
-        for spec in tests:
-            test = str((spec.metadata or {})[TEST])
-            if test in there:
-                yield result_of(spec, results.get(test))
+        for spec, asked in contract_tests(tests):
+            if asked.test in there:
+                yield result_of(spec, results.get(asked.test))
             else:
                 yield _unknown(key, spec.name, "the contract has no such test any more: reload the code location")
 

@@ -36,11 +36,10 @@ from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.digests import hexdigest
 
 from ..findings import findings
+from ..names import BECAUSE, INPUTS, PRODUCT, STALE_AT
 from .assets import ContractAssets, asset_key
-from .checks import PRODUCT
 from .event_pages import KINDS, EventReader, Marks, behind_everything
 from .observing import portions
-from .run import INPUTS, STALE_AT
 
 SECONDS_BETWEEN = 30
 _SHORT = 16
@@ -227,7 +226,7 @@ def _request(product: AssetKey, wish: Wish) -> RunRequest:
     return RunRequest(
         run_key=f"{name}:{wish.digest[:_SHORT]}:{wish.number}",
         asset_selection=[product],
-        tags={PRODUCT: name, "strata/because": wish.why},
+        tags={PRODUCT: name, BECAUSE: wish.why},
     )
 
 

@@ -28,15 +28,10 @@ from ..checks import check_specs, plain_name
 from ..contracts.checks import checks_about, covering, covers_of, freshness_policy
 from ..contracts.covering import names_of
 from ..findings import findings
+from ..names import COLUMN_SCHEMA, CONTRACT, MODEL
 from ..project import StrataProject, quietly
 from ..tables import table_schema_of
-from ..translator import MODEL
 
-CONTRACT = "strata/contract"
-"""Metadata of a guarded asset: the contract that it is held to."""
-LOCATION = "strata/location"
-"""Metadata of an asset: the file of its rows, from the project's folder, where its contract does not say. With
-`PARTITION` in it, it is that of a partition."""
 PARTITION = "{partition}"
 PIN_DESCRIPTION = (
     "The rows keep `{}`: types, nullability, enums, keys, nested values, freshness, blocking tests. Rows that do not "
@@ -175,8 +170,8 @@ def _checks(asset: AssetsDefinition, key: AssetKey, ref: str, covers: tuple[Cove
 
 def _with_contract(spec: AssetSpec, covers: tuple[Covered, ...], ref: str) -> AssetSpec:
     metadata: dict[str, Any] = {CONTRACT: ref}
-    if covers and covers[0].columns and "dagster/column_schema" not in spec.metadata:
-        metadata["dagster/column_schema"] = table_schema_of(covers[0].columns)
+    if covers and covers[0].columns and COLUMN_SCHEMA not in spec.metadata:
+        metadata[COLUMN_SCHEMA] = table_schema_of(covers[0].columns)
     with quietly():
         made = spec.replace_attributes(
             metadata={**spec.metadata, **metadata},

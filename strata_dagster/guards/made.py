@@ -22,8 +22,9 @@ from strata_core.frozen import dataclass
 from strata_core.planning.guarded.partitions import live_whole
 from strata_core.planning.guarded.shares import Share, Stretch, Value, outside, partition_columns, shares_of
 
+from ..names import LOCATION
 from .frames import Frame
-from .guard import LOCATION, PARTITION
+from .guard import PARTITION
 from .op import GuardedOp
 
 VALUE = "the value that the asset returned"

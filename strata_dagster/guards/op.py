@@ -20,7 +20,7 @@ from dagster import (
     Output,
 )
 
-from .guard import CONTRACT
+from ..names import CONTRACT
 
 
 @dataclass(frozen=True)

@@ -39,14 +39,14 @@ from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.frozen import replace
 
 from ..application import transient
-from ..contracts.covering import DBT_UNIQUE_ID
 from ..contracts.results import told_of_tests
 from ..findings import failure_lines, few, findings
+from ..names import CONTRACT, DBT_FAILED_ROWS, DBT_UNIQUE_ID, LOCATION, PROMOTE_FROM, RUN_ID
 from ..pins import TOGETHER, nothing_published
-from ..promotion import PROMOTE_FROM
 from ..shown import Shown, in_turn
+from .deciding import Decision, decided
 from .frames import Frame, frame_of, frames_of
-from .guard import CONTRACT, LOCATION, RESOURCE
+from .guard import RESOURCE
 from .holding import held_back
 from .made import Looking
 from .op import GuardedOp
@@ -164,7 +164,7 @@ class Guarding:
         given = event.metadata or {}
         if (unique_id := given.get(DBT_ID)) is None or event.check_name is None:
             return
-        failed = given.get("dagster_dbt/failed_row_count")
+        failed = given.get(DBT_FAILED_ROWS)
         offenders = failed.value if failed is not None and isinstance(failed.value, int) else None
         status = given.get("status")
         outcome: Outcome = "passed" if event.passed else "error" if status and status.value == "error" else "failed"
@@ -200,48 +200,52 @@ class Guarding:
         publish: Callable[..., Promotion],
         refusal: str = "contract violated",
     ) -> Iterator[Any]:
+        """Judge what is left, let go live what may, and tell of all of it; raises at the end what keeps the run from
+        having done what it was for."""
+        together = guard.project.config.environment(guard.environment).publish == "together"
         # Rows in files are looked at when nobody writes to them any more: dbt locks its database while it runs.
         late = [key for key in self.held if key in self.promises and key not in self.judged]
         self.judged |= {key: self._judged(guard, key) for key in late}
-        together = guard.project.config.environment(guard.environment).publish == "together"
         self.judged = held_back(guard, self.judged, self._by_dbt, self.op.above, together=together)
-        wanted = self.op.guarded.keys() & self.op.selected
-        unsound = {k for k, v in self.judged.items() if not v.sound and (v.refused or not v.partitions)}
-        whole = frozenset(wanted & (self.unpromised.keys() | unsound))
-        refused = whole | {k for k, v in self.judged.items() if v.refused}
-        missing = [k for k in sorted(self.op.required & self.op.selected) if k not in self.held and fault is None]
-        sound = {k: v for k, v in self.judged.items() if v.sound and not self._waits(k, v, whole, refused, together)}
-        broken = whole or missing or (fault is not None and len(self.judged) < len(wanted))
-        done, because, stopped = Promotion(guard.base, frozenset()), TOGETHER, None
-        if sound and not (together and broken):
-            run = self.op.context.run.run_id
-            try:
-                done = publish(sound.values(), message=f"Dagster run {run}", tags={"dagster/run_id": run})
-            except StrataError as error:
-                stopped = error
-                because = f"because it could not be published ({', '.join(d.code for d in error.diagnostics)})"
-                self.op.context.log.error(findings(error.diagnostics, guard.project))
-        live = frozenset(k for k, v in sound.items() if v.promise.name in done.promoted)
-        if live:
-            self.op.context.log.info(f"{guard.environment}: version {done.version.number} is live")
-        conclusion = Conclusion(done.version, live, refused, because, failing=stopped is not None)
+        decision = decided(
+            self.op,
+            self.judged,
+            self.held.keys(),
+            self.unpromised.keys(),
+            together=together,
+            failed=fault is not None,
+        )
+        conclusion, stopped = self._published(guard, decision, publish)
         telling = GuardTelling(self.op, guard, self.promises, self.unpromised, conclusion, self.frames, self.said)
         yield from telling.held(self.held, self.judged)
         yield from telling.rest(self.held, failed=fault is not None)
         if fault is not None:
             raise fault
-        faults = [d for k in sorted(refused) for d in self.unpromised.get(k) or self.judged[k].violations]
-        told = [f"{refusal}: {', '.join(self._named(k) for k in sorted(refused))}"] if refused else []
-        told += [f"not made: {', '.join(k.to_user_string() for k in missing)}"] if missing else []
-        self._raise(guard, told, faults, stopped, telling.broken, nothing_live=not live)
+        self._raise(guard, self._amiss(decision, refusal), decision.refused, stopped, telling)
 
-    def _waits(
-        self, key: AssetKey, verdict: Verdict, whole: Set[AssetKey], refused: Set[AssetKey], together: bool
-    ) -> bool:
-        """Whether a sound asset may not go live: what it is made of is refused. What has no partitions goes with all of
-        those that others have."""
-        above = self.op.above[key]
-        return bool(above & whole) or (not verdict.partitions and bool(refused if together else above & refused))
+    def _published(
+        self, guard: Guard, decision: Decision, publish: Callable[..., Promotion]
+    ) -> tuple[Conclusion, StrataError | None]:
+        """What became of what may go live, and what stopped it."""
+        done, because, stopped = Promotion(guard.base, frozenset()), TOGETHER, None
+        if decision.publishes:
+            run = self.op.context.run.run_id
+            try:
+                done = publish(decision.sound.values(), message=f"Dagster run {run}", tags={RUN_ID: run})
+            except StrataError as error:
+                stopped = error
+                because = f"because it could not be published ({', '.join(d.code for d in error.diagnostics)})"
+                self.op.context.log.error(findings(error.diagnostics, guard.project))
+        live = frozenset(k for k, v in decision.sound.items() if v.promise.name in done.promoted)
+        if live:
+            self.op.context.log.info(f"{guard.environment}: version {done.version.number} is live")
+        return Conclusion(done.version, live, decision.refused, because, failing=stopped is not None), stopped
+
+    def _amiss(self, decision: Decision, refusal: str) -> list[str]:
+        """What was refused and what was not made, a line for each."""
+        refused, missing = sorted(decision.refused), decision.missing
+        told = [f"{refusal}: {', '.join(self._named(k) for k in refused)}"] if refused else []
+        return told + ([f"not made: {', '.join(k.to_user_string() for k in missing)}"] if missing else [])
 
     def _named(self, key: AssetKey) -> str:
         """A refused asset, with the partitions that are, where others are not."""
@@ -252,18 +256,17 @@ class Guarding:
         self,
         guard: Guard,
         lines: list[str],
-        faults: list[Diagnostic],
+        refused: Set[AssetKey],
         stopped: StrataError | None,
-        broken: list[AssetCheckResult],
-        *,
-        nothing_live: bool,
+        telling: GuardTelling,
     ) -> None:
         if not lines and stopped is None:
-            if broken:  # Dagster itself would try again
-                raise Failure(told_of_tests(broken), allow_retries=False)
+            if telling.broken:  # Dagster itself would try again
+                raise Failure(told_of_tests(telling.broken), allow_retries=False)
             return
-        faults = [*faults, *(stopped.diagnostics if stopped is not None else ())]
-        nothing = [nothing_published(guard.environment, guard.base)] if nothing_live else []
+        faults = [d for k in sorted(refused) for d in self.unpromised.get(k) or self.judged[k].violations]
+        faults += stopped.diagnostics if stopped is not None else ()
+        nothing = [] if telling.conclusion.live else [nothing_published(guard.environment, guard.base)]
         told = "\n".join((*lines, *nothing, *failure_lines(faults)))
         raise Failure(told, allow_retries=bool(faults) and transient(faults))
 

@@ -27,11 +27,11 @@ from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
 
 from ..checks import LAST_KNOWN_GOOD, WRITE_PIN
-from ..contracts.checks import PRODUCT, TEST
+from ..contracts.contract_check import contract_ages, contract_tests
 from ..contracts.results import aged, answered, blocks, result_of, unasked
-from ..events import DATA_VERSION_TAG
 from ..examination import examined
 from ..findings import findings
+from ..names import DATA_VERSION_TAG, PARTITION_ROW_COUNT, USER_VERSION_TAG
 from ..partitions import provenance_tags, waited_for
 from . import verdicts
 from .frames import Frame
@@ -153,11 +153,11 @@ class GuardTelling:
             yield AssetMaterialization(
                 key,
                 partition=partition,
-                metadata={**metadata, "dagster/partition_row_count": part.manifest.rows},
+                metadata={**metadata, PARTITION_ROW_COUNT: part.manifest.rows},
                 tags={
                     **dict(provenance_tags(self.op.context, key, partition)),
                     DATA_VERSION_TAG: part.manifest.digest,
-                    "dagster/data_version_is_user_provided": "true",
+                    USER_VERSION_TAG: "true",
                 },
             )
 
@@ -193,7 +193,7 @@ class GuardTelling:
         """Checks whose asset is not part of the run: asked of the rows that are there now."""
         pins = [k for k in self.promises if AssetCheckKey(k, WRITE_PIN) in {s.key for s in self._untold()}]
         yield from self._breaking(self._looked_at(key, self.promises[key]) for key in pins)
-        tests = [s for s in self._untold() if TEST in (s.metadata or {})]
+        tests = [spec for spec, _ in contract_tests(self._untold())]
         yield from self._breaking(answered(tests, self.guard.project.root, self.guard.environment))
 
     def _breaking(self, results: Iterable[AssetCheckResult]) -> Iterator[AssetCheckResult]:
@@ -223,20 +223,20 @@ class GuardTelling:
         return verdicts.accepted(key, Verdict(promise, "the store", live, health.report), guard.base)
 
     def _of_live(self) -> Iterator[AssetCheckResult]:
-        untold = {s.key: s for s in self._untold()}
-        healths = {p.name: k for k, p in self.promises.items() if AssetCheckKey(k, LAST_KNOWN_GOOD) in untold}
+        untold = self._untold()
+        keys = {spec.key for spec in untold}
+        healths = {p.name: k for k, p in self.promises.items() if AssetCheckKey(k, LAST_KNOWN_GOOD) in keys}
         again = not self.op.selected
         yield from self._noted(examined(self.guard.project, self.guard.environment, healths, again=again))
-        ages = [s for s in untold.values() if PRODUCT in (s.metadata or {}) and TEST not in (s.metadata or {})]
+        ages = contract_ages(untold)
         yield from self._noted(aged(spec, self.guard.checked, self.guard.environment) for spec in ages)
         for spec in self._untold():  # those of contracts that cannot be used
             yield unasked(spec, self.unpromised.get(spec.asset_key, ()))
 
     def _tests(self, key: AssetKey, tests: tuple[SeenTest, ...]) -> Iterator[AssetCheckResult]:
         found = {t.test: t for t in tests}
-        for spec in self.op.checks:
-            if spec.asset_key == key and TEST in (spec.metadata or {}):
-                yield result_of(spec, found.get(str((spec.metadata or {})[TEST])))
+        for spec, asked in contract_tests(spec for spec in self.op.checks if spec.asset_key == key):
+            yield result_of(spec, found.get(asked.test or ""))
 
     def _untold(self) -> list[AssetCheckSpec]:
         return [s for s in self.op.checks if s.key not in self._told]

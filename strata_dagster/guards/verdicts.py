@@ -14,6 +14,7 @@ from strata_core.store.environments import EnvironmentVersion
 from .. import pins
 from ..events import MOST_PARTITIONS
 from ..findings import few, headline, list_of
+from ..names import PARTITION_ROW_COUNT
 from ..pins import Metadatum, offenders, pin_result, pin_table
 from ..tables import markdown_table
 
@@ -32,7 +33,7 @@ def live_metadata(guard: Guard, verdict: Verdict, version: EnvironmentVersion) -
         "place": verdict.place,
         "fingerprint": str(artifact.manifest.provenance["fingerprint"]),
         **({"left_out": ", ".join(verdict.left_out)} if verdict.left_out else {}),
-        **({"dagster/partition_row_count": parts[0].artifact.manifest.rows} if len(parts) == 1 else {}),
+        **({PARTITION_ROW_COUNT: parts[0].artifact.manifest.rows} if len(parts) == 1 else {}),
     }
 
 
