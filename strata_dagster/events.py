@@ -18,7 +18,8 @@ from strata_core.diagnostics import Diagnostic
 from strata_core.planning.applying.results import ModelResult, Status
 from strata_core.planning.inputs.sources import ResolvedSource
 from strata_core.planning.live.partition_states import counted, partition_states
-from strata_core.planning.partitions.pieces import Piece, pieces_of
+from strata_core.planning.partitions.composition import Piece
+from strata_core.planning.partitions.pieces import pieces_of
 from strata_core.planning.plan import PlannedModel
 from strata_core.planning.provenance import pin_of
 from strata_core.planning.workspace import Workspace

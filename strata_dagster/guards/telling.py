@@ -22,8 +22,8 @@ from strata_core.contract_engine.pin.guard import Guard, Promise, Verdict
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.guarded.partitions import partitions_in
 from strata_core.planning.live.health import examine
+from strata_core.planning.partitions.composition import Piece
 from strata_core.planning.provenance import sound_artifact
-from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
 
 from ..checks import LAST_KNOWN_GOOD, WRITE_PIN
@@ -114,7 +114,7 @@ class GuardTelling:
             yield _materialized(key, event, {**(event.metadata or {}), **metadata}, verdict, [])
         said = {name: one for made in self.said.get(key, ()) for name, one in made.metadata.items()}
         more = {**said, **(getattr(event, "metadata", None) or {}), **metadata}
-        yield from self._of_partitions(key, {part.key: part.artifact for part in kept.parts}, more)
+        yield from self._of_partitions(key, {part.key: part.piece for part in kept.parts}, more)
 
     def _handed(self, key: AssetKey, partitions: Sequence[str]) -> Iterator[AssetMaterialization]:
         if key in self.frames:
@@ -133,30 +133,30 @@ class GuardTelling:
         outs = (name for name, made in self.op.original.keys_by_output_name.items() if made == key)
         return any(self.op.context.op_def.output_dict[name].is_required for name in outs)
 
-    def _promoted(self, key: AssetKey, verdict: Verdict) -> Mapping[str, Artifact] | None:
+    def _promoted(self, key: AssetKey, verdict: Verdict) -> Mapping[str, Piece] | None:
         """The partitions of a table that was promoted which are other than before; None where what is live is one
         thing for Dagster."""
         kept, store = verdict.kept, self.guard.store
         if kept is None or kept.parts or self.op.guarded[key].partitions_def is None or self._required(key):
             return None
-        parts = partitions_in(store, kept.artifact)
+        parts = partitions_in(kept.artifact)
         if parts is None:
             return None
         before = sound_artifact(store, verdict.promise.name, verdict.live.address) if verdict.live is not None else None
-        then = (partitions_in(store, before) if before is not None else None) or {}
+        then = (partitions_in(before) if before is not None else None) or {}
         return {k: part for k, part in parts.items() if k not in then or then[k].address != part.address}
 
     def _of_partitions(
-        self, key: AssetKey, changed: Mapping[str, Artifact], metadata: Mapping[str, Any]
+        self, key: AssetKey, changed: Mapping[str, Piece], metadata: Mapping[str, Any]
     ) -> Iterator[AssetMaterialization]:
         for partition, part in changed.items():
             yield AssetMaterialization(
                 key,
                 partition=partition,
-                metadata={**metadata, PARTITION_ROW_COUNT: part.manifest.rows},
+                metadata={**metadata, PARTITION_ROW_COUNT: part.rows},
                 tags={
                     **dict(provenance_tags(self.op.context, key, partition)),
-                    DATA_VERSION_TAG: part.manifest.digest,
+                    DATA_VERSION_TAG: part.digest,
                     USER_VERSION_TAG: "true",
                 },
             )

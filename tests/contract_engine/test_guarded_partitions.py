@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ from strata_core.engines.protocol import ArrowTable
 from strata_core.planning.environments import published_environment
 from strata_core.planning.live.published import published_rows
 from strata_core.planning.project import compile_, open_project
+from strata_core.store.files import LocalFiles
 
 from .projects import HEAD, PLACE, write
 
@@ -165,3 +166,25 @@ def test_a_blocking_test_that_a_table_breaks_leaves_out_as_few_as_it_can(root: P
     verdict = range_of(root, a=[1], b=[2], c=[3, 4, 5], d=[6])
     assert [d.code for d in verdict.violations] == ["E144"]
     assert (verdict.refused, live(root)) == (("c",), [1, 2, 6])
+
+
+def test_however_many_partitions_are_live_no_manifest_of_theirs_is_read(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(root, {PLACE: CONTRACT.partition("tests:")[0]})
+    read: list[str] = []
+    original = LocalFiles.read
+
+    def counted(files: LocalFiles, path: PurePath) -> bytes | None:
+        read.append(path.parts[-3]) if path.name == "_manifest.json" else None
+        return original(files, path)
+
+    def manifests(key: str, ids: list[int]) -> int:
+        read.clear()
+        assert made(root, key, ids) == []
+        return read.count("artifacts")
+
+    monkeypatch.setattr(LocalFiles, "read", counted)
+    made(root, "day 0", [0])
+    counts = [manifests(f"day {n}", [n]) for n in range(1, 9)]
+    assert counts == [counts[0]] * 8 != [0] * 8

@@ -38,11 +38,12 @@ from ...planning.guarded.guarding import (
     require_unchanged,
     stamps_of,
 )
-from ...planning.guarded.partitions import composed, of_partition, pin_whole, rebased, rows_of_whole
+from ...planning.guarded.partitions import laid_on, pin_with_parts, rows_of_whole, with_parts
 from ...planning.inputs.reachable import ReachableTables
 from ...planning.kept.outline import outline
 from ...planning.lints import ruled_of_plan
-from ...planning.partitions.whole_table import merged
+from ...planning.partitions.beside import published_beside
+from ...planning.partitions.whole_table import merged, of_pieces
 from ...planning.project import Project, compile_, open_project
 from ...store.environments import EnvironmentVersion, Pointer
 from ...store.store import Store
@@ -290,7 +291,7 @@ def _judged_part(guard: Guard, verdict: Verdict, table: TableInput, partition: s
     promise = verdict.promise
     require_free(promise.name, outline(guard.project).models, guard.store, guard.base)
     before = stamps_of(table)
-    rows = fitted(guard.engine, table, of_partition(promise.table))
+    rows = fitted(guard.engine, table, of_pieces(promise.table))
     report = pin_rows(guard.engine, rows, guard.now)
     verdict = replace(verdict, report=report, left_out=rows.left_out)
     if not report.passed or not keeping:
@@ -304,8 +305,8 @@ def _judged_part(guard: Guard, verdict: Verdict, table: TableInput, partition: s
 
 def _beside(guard: Guard, verdict: Verdict, parts: tuple[Part, ...], seen: Mapping[str, SeenTest] | None) -> Verdict:
     promise, store, kept = verdict.promise, guard.store, verdict.kept
-    whole = composed(store, promise.name, parts, guard.base)
-    report = pin_whole(guard.engine, store, whole, parts, guard.base, guard.now)
+    whole = with_parts(store, promise.name, parts, guard.base)
+    report = pin_with_parts(guard.engine, store, whole, parts, guard.base, guard.now)
     if report is not None:
         verdict = replace(verdict, report=report if verdict.report is None else merged(verdict.report, report))
     tests = results_of(guard, promise, seen, rows_of_whole(whole))
@@ -398,16 +399,13 @@ def _published(
     guard: Guard, found: dict[str, Kept], message: str, tags: Mapping[str, str]
 ) -> tuple[EnvironmentVersion, dict[str, Kept]]:
     """The version that has what was `found` sound; a partition goes beside those that others published meanwhile."""
-    base = guard.base
-    while True:
-        try:
-            kept = {name: one.artifact for name, one in found.items()}
-            return publish(guard.store, guard.environment, base, kept, message=message, tags=tags), found
-        except StrataError as error:
-            head = guard.store.environment(guard.environment).head()
-            if error.diagnostics[0].code != "E093" or head.number == base.number:
-                raise
-            laid = rebased(guard.engine, guard.store, found, guard.base, head, guard.now)
-            if laid is None:
-                raise
-            found, base = laid
+    environment = guard.store.environment(guard.environment)
+
+    def published(seen: EnvironmentVersion, kept: dict[str, Kept]) -> EnvironmentVersion:
+        artifacts = {name: one.artifact for name, one in kept.items()}
+        return publish(guard.store, guard.environment, seen, artifacts, message=message, tags=tags)
+
+    def on(head: EnvironmentVersion, _conflict: StrataError) -> tuple[EnvironmentVersion, dict[str, Kept]] | None:
+        return laid_on(guard.engine, guard.store, found, guard.base, head, guard.now)
+
+    return published_beside(environment, guard.base, found, published, on)

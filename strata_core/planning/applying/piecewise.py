@@ -16,23 +16,14 @@ from ...analysis.compiled import CompiledModel
 from ...contract.model import TableContract
 from ...contract.report import PinReport
 from ...diagnostics import Diagnostic, StrataError
-from ...engines.protocol import Engine
+from ...engines.protocol import Engine, ParquetTable
 from ...frozen import replace
 from ...periods import Period
 from ...store.artifacts import Artifact, Candidate
 from ..fingerprints import address
-from ..partitions.pieces import (
-    Piece,
-    Pieces,
-    Upstream,
-    inputs_of,
-    known_whole,
-    piece_address,
-    piece_of,
-    pieces_of,
-    possible,
-)
-from ..partitions.whole_table import in_range, merged, of_pieces, pin_whole
+from ..partitions.composition import Piece, piece_of
+from ..partitions.pieces import Pieces, Upstream, inputs_of, known_whole, piece_address, pieces_of, possible
+from ..partitions.whole_table import ages, in_range, keys_of_whole, merged, of_pieces, pin_whole
 from ..plan import PlannedModel, Reason
 from ..promised import promised
 from ..provenance import sound_artifact, taken_up
@@ -40,7 +31,7 @@ from .compute import Input, Run, check_sources, reused
 from .pinning import pin_candidate
 from .results import ModelResult, PieceResult, Status
 from .staging import Task, discard, staged_periods
-from .table_of_pieces import Table, beside, composed_table, piece_provenance
+from .table_of_pieces import Table, composed_table, piece_provenance, require_alike
 
 Live = tuple[Artifact, Pieces | None]
 """What is live, with the pieces that new ones may stand beside; None where all of it is replaced, or nothing."""
@@ -171,7 +162,7 @@ def _judged(
 def _stand(task: Task, pieces: Mapping[str, Piece]) -> bool:
     """Whether `pieces` can stand in one table."""
     try:
-        beside(task.model.name, pieces, task.local)
+        require_alike(task.model.name, pieces, task.local)
     except StrataError:
         return False
     return True
@@ -181,7 +172,8 @@ def _pinned(task: Task, staged: Mapping[Period, Candidate], at_once: bool) -> tu
     """The report on all candidates together, and on each. Where all hold together, each does: only the age of the
     newest row, asked of a table that is made `at_once`, and keys, are about more than one row."""
     run, model = task.run, task.model
-    contract = promised(model) if at_once else of_pieces(model)
+    whole = promised(model) or TableContract(model.name, (), span=model.span)
+    contract = promised(model) if at_once else of_pieces(whole)
     also = [in_range(model, task.periods)] if task.asked is None else []
     hidden = run.hidden[model.name]
 
@@ -189,11 +181,11 @@ def _pinned(task: Task, staged: Mapping[Period, Candidate], at_once: bool) -> tu
         return pin_candidate(run.engine, model, paths, run.now, hidden, contract=contract, also=also)
 
     if not staged:
-        return PinReport((contract or of_pieces(model)).name, (), 0), {}
+        return PinReport((contract or of_pieces(whole)).name, (), 0), {}
     joint = pinned(tuple(path for c in staged.values() for path in c.paths), contract)
     if joint.passed:
         return joint, {p: replace(joint, rows=c.rows) for p, c in staged.items()}
-    return joint, {p: pinned(c.paths, of_pieces(model)) for p, c in staged.items()}
+    return joint, {p: pinned(c.paths, of_pieces(whole)) for p, c in staged.items()}
 
 
 def _fitting(
@@ -237,10 +229,14 @@ def pin_table(
     `local` is what the model means now. Raises `StrataError` E037 where a piece of before has other columns.
     """
 
-    def paths() -> tuple[Path, ...]:
-        return tuple(p for one in beside(model.name, pieces, local).values() for p in one.paths)
-
-    return pin_whole(engine, model, paths, now, hidden, aged=aged)
+    contract = promised(model) or TableContract(model.name, (), span=model.span)
+    column = model.periods.column if model.periods is not None else ""
+    asked = [*keys_of_whole(contract, model.written.schema.keys, column), *(ages(contract, now) if aged else ())]
+    if not asked:
+        return None
+    require_alike(model.name, pieces, local)
+    paths = tuple(path for key in sorted(pieces) for path in pieces[key].artifact.paths)
+    return pin_whole(engine, contract, asked, ParquetTable(paths, model.relation.schema.columns, ours=True), hidden)
 
 
 def _adopted(task: Task, period: Period, candidate: Candidate, report: PinReport, started: float) -> Artifact:

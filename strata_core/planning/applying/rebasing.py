@@ -16,6 +16,8 @@ from ...frozen import replace
 from ...periods import period_of
 from ...store.environments import Environment, EnvironmentVersion, Pointer
 from ..fingerprints import address
+from ..partitions.beside import published_beside
+from ..partitions.composition import seen_anew, untouched
 from ..partitions.pieces import Pieces, Upstream, inputs_of, known_whole, piece_address, pieces_of
 from ..partitions.whole_table import merged
 from ..provenance import Data, data_of
@@ -24,8 +26,6 @@ from .compute import Run
 from .piecewise import pin_table
 from .results import ModelResult
 from .table_of_pieces import Table, composed_table
-
-CONFLICT = "E093"
 
 
 def publish_rebased(
@@ -44,26 +44,26 @@ def publish_rebased(
     partitions of time, where it has published the same ones; E083 where the whole table would have a key twice, E144
     where a blocking test does not hold of it.
     """
-    seen, current = base, tuple(changed)
-    while True:
-        try:
-            changes = {r.name: pointer_of(r) for r in current}
-            reads = reads_of(current, seen)
-            return environment.publish(seen, changes, {*removed}, message=message, tags=tags, reads=reads)
-        except StrataError as error:
-            head = environment.head()
-            if error.diagnostics[0].code != CONFLICT or head.number == seen.number:
-                raise
-            rebased: dict[str, ModelResult] = {}
-            for result in changed:
-                if result.pieces and result.planned.periods is not None:
-                    rebased[result.name] = _rebased(
-                        run, result, base, head, {r.name: r for r in changed} | rebased, error
-                    )
-            if not rebased:
-                raise
-            current = tuple(rebased.get(r.name, r) for r in changed)
-            seen = _as_seen(base, head, current, rebased)
+
+    def publish(seen: EnvironmentVersion, current: tuple[ModelResult, ...]) -> EnvironmentVersion:
+        changes = {r.name: pointer_of(r) for r in current}
+        reads = reads_of(current, seen)
+        return environment.publish(seen, changes, {*removed}, message=message, tags=tags, reads=reads)
+
+    def on(
+        head: EnvironmentVersion, conflict: StrataError
+    ) -> tuple[EnvironmentVersion, tuple[ModelResult, ...]] | None:
+        rebased: dict[str, ModelResult] = {}
+        for result in changed:
+            if result.pieces and result.planned.periods is not None:
+                done = {r.name: r for r in changed} | rebased
+                rebased[result.name] = _rebased(run, result, base, head, done, conflict)
+        if not rebased:
+            return None
+        current = tuple(rebased.get(r.name, r) for r in changed)
+        return _as_seen(base, head, current, rebased), current
+
+    return published_beside(environment, base, tuple(changed), publish, on)[0]
 
 
 def pointer_of(result: ModelResult) -> Pointer:
@@ -97,8 +97,7 @@ def _as_seen(
     has what `head` has."""
     others = {u for r in current if r.name not in rebased for u in _read(r)}
     again = {*rebased, *(u for r in rebased.values() for u in _read(r) if u not in others)}
-    models = {m: p for m, p in base.models.items() if m not in again}
-    return replace(head, models=models | {m: head.models[m] for m in again if m in head.models})
+    return replace(head, models=seen_anew(base, head, again))
 
 
 def _rebased(
@@ -118,10 +117,8 @@ def _rebased(
     before, live = (_pieces(run, name, version) for version in (base, head))
     if live is None or not live.fit(periods):
         raise conflict
-    for key, piece in ours.items():
-        then = None if before is None else before.by_key.get(key)
-        if live.by_key.get(key) not in (then, piece):
-            raise conflict
+    if not untouched(ours, {} if before is None else before.by_key, live.by_key):
+        raise conflict
     tables, data = _upstream(run, result, head, done)
     for key, piece in ours.items():
         period = period_of(key, periods.every)

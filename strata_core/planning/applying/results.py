@@ -11,7 +11,7 @@ from ...diagnostics import Diagnostic, Severity
 from ...frozen import dataclass, field
 from ...store.artifacts import Artifact
 from ...store.environments import EnvironmentVersion
-from ..partitions.pieces import Piece
+from ..partitions.composition import Piece
 from ..plan import Cause, PlannedModel
 from ..watermarks import Way
 

@@ -17,7 +17,8 @@ from ...frozen import dataclass
 from ...store.artifacts import Artifact
 from ...store.document import JSON
 from ..outlived import known_of
-from ..partitions.pieces import COMPLETE, NOTE, NOTES, Piece, made_whole, pieces_note
+from ..partitions.composition import Piece, addresses_of, composed, other_columns
+from ..partitions.pieces import COMPLETE, NOTE, NOTES, kind_of, made_whole
 from ..plan import PlannedModel
 from ..promised import promised
 from ..provenance import PARTIAL, Data, provenance_of
@@ -45,17 +46,17 @@ def composed_table(table: Table, pieces: Mapping[str, Piece], live: Artifact | N
     store, name = table.workspace.store, table.planned.name
     model = table.workspace.compiled.models[name]
     assert model.periods is not None
-    artifacts = beside(name, pieces, table.planned.fingerprint.local)
-    note = pieces_note(model.periods, pieces)
+    local = table.planned.fingerprint.local
+    require_alike(name, pieces, local)
+    note: dict[str, JSON] = {NOTE: kind_of(model.periods)}
     if where is not None:
-        return store.compose(name, where, artifacts, _provenance(table) | {NOTE: note}, NOTES)
-    told = tuple(text for key in artifacts for text in (key, pieces[key].address))
+        return composed(store, name, where, pieces, _provenance(table) | note, NOTES)
+    told = addresses_of(pieces)
     before = _provenance(table) if live is None else dict(live.manifest.provenance)
     known = known_of(model)
     contract = promised(model)
     complete = live is not None and made_whole(live)
     after: dict[str, JSON] = {
-        NOTE: note,
         PARTIAL: True,
         COMPLETE: complete,
         "ground": hexdigest("composed ground", *told),
@@ -66,21 +67,15 @@ def composed_table(table: Table, pieces: Mapping[str, Piece], live: Artifact | N
         "seconds": round(table.seconds, 6),
     }
     of_whole = ("complete", repr(before.get("inputs"))) if complete else ()
-    there = hexdigest("composed", table.planned.fingerprint.local, *told, *of_whole)
-    return store.compose(name, there, artifacts, before | after, NOTES)
+    there = hexdigest("composed", local, *told, *of_whole)
+    return composed(store, name, there, pieces, before | note | after, NOTES)
 
 
-def beside(name: str, pieces: Mapping[str, Piece], local: str) -> dict[str, Artifact]:
-    """The rows of `pieces` by key, which can stand in one table; `local` is what the model means now.
-
-    Raises `StrataError` E037 where pieces have different columns.
-    """
-    artifacts = {key: pieces[key].artifact for key in sorted(pieces)}
-    newest = next((a for k, a in artifacts.items() if pieces[k].local == local), None)
-    for key, one in artifacts.items():
-        if newest is not None and one.manifest.schema != newest.manifest.schema:
-            raise StrataError(_other_columns(name, key))
-    return artifacts
+def require_alike(name: str, pieces: Mapping[str, Piece], local: str) -> None:
+    """Raises `StrataError` E037 where `pieces` have different columns; `local` is what the model means now."""
+    newest = next((pieces[key].artifact for key in sorted(pieces) if pieces[key].local == local), None)
+    if newest is not None and (key := other_columns(pieces, newest)) is not None:
+        raise StrataError(_other_columns(name, key))
 
 
 def _provenance(table: Table) -> dict[str, JSON]:

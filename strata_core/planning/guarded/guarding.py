@@ -43,6 +43,7 @@ from ...types.physical import arrow_type, value_type
 from ..faults import withheld
 from ..file_digests import stamp
 from ..inputs.sources import changed_meanwhile
+from ..partitions.composition import Piece, piece_of
 from ..provenance import sound_artifact
 
 VERSION = "strata-guard-1"
@@ -183,6 +184,11 @@ class Part:
     key: str
     artifact: Artifact
     contract: TableContract
+
+    @property
+    def piece(self) -> Piece:
+        """As one of the pieces that the table is composed of."""
+        return piece_of(self.artifact, str(self.artifact.manifest.provenance["fingerprint"]))
 
 
 @dataclass(frozen=True, slots=True)

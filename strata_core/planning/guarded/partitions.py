@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ...contract.encoding import contract_to_json
-from ...contract.model import TableContract
 from ...contract.report import PinReport
 from ...contract.write_pin import pin
 from ...diagnostics import Diagnostic, StrataError
@@ -22,10 +21,19 @@ from ...frozen import replace
 from ...relation.schema import Column
 from ...store.artifacts import Artifact
 from ...store.document import JSON
-from ...store.environments import EnvironmentVersion, Pointer
+from ...store.environments import EnvironmentVersion
 from ...store.store import Store
 from ...types import Inferred, parse_type
-from ..promised import ages
+from ..partitions.composition import (
+    Piece,
+    addresses_of,
+    composed,
+    other_columns,
+    read_pieces,
+    seen_anew,
+    untouched,
+)
+from ..partitions.whole_table import ages, keys_of_whole, pin_whole
 from .guarding import VERSION, Kept, Part, fingerprint, note_of, offered
 
 ANEW = (
@@ -33,49 +41,37 @@ ANEW = (
     "first (`strata env drop`)"
 )
 NOTE = "partitions"
-"""Where a manifest says of which artifacts a table is composed, by the key of the partition."""
+"""Where a manifest says of which partitions a table is composed."""
 
 
-def of_partition(contract: TableContract) -> TableContract:
-    """What is promised of each partition: not how old the newest row of the table is."""
-    return replace(contract, fields=tuple(replace(f, freshness=None) for f in contract.fields), freshness=None)
-
-
-def composed(store: Store, name: str, parts: Sequence[Part], version: EnvironmentVersion) -> Artifact:
+def with_parts(store: Store, name: str, parts: Sequence[Part], version: EnvironmentVersion) -> Artifact:
     """The table `name` of `version` with `parts`, at least one, in the place of the rows that it has of their
     partitions.
 
-    Raises `StrataError` E037 where what is live is not made in partitions, or is of other columns, E094 where a part is
-    gone.
+    Raises `StrataError` E037 where what is live is not made in partitions, or is of other columns.
     """
     one = parts[0]
-    pieces = partitions_of(store, name, version) | {part.key: part.artifact for part in parts}
-    for key, piece in pieces.items():
-        if piece.manifest.schema != one.artifact.manifest.schema:
-            message = f"the partition {key} of `{name}` has other columns than {one.key}"
-            raise StrataError(Diagnostic("E037", message, fix=ANEW))
+    pieces = partitions_of(store, name, version) | {part.key: part.piece for part in parts}
+    if (key := other_columns(pieces, one.artifact)) is not None:
+        message = f"the partition {key} of `{name}` has other columns than {one.key}"
+        raise StrataError(Diagnostic("E037", message, fix=ANEW))
     note, contract = note_of(one.artifact), one.contract
-    addresses = tuple(text for key in sorted(pieces) for text in (key, pieces[key].address))
-    where = hexdigest("partitioned", VERSION, note.contract, contract.digest, *addresses)
-    told: dict[str, JSON] = {
-        key: {"address": p.address, "digest": p.manifest.digest, "rows": p.manifest.rows} for key, p in pieces.items()
-    }
+    where = hexdigest("partitioned", VERSION, note.contract, contract.digest, *addresses_of(pieces))
     provenance: dict[str, JSON] = {
         **one.artifact.manifest.provenance,
         "fingerprint": fingerprint(note.contract, contract),
         "promises": contract_to_json(contract),
-        NOTE: told,
     }
-    return store.compose(name, where, {key: pieces[key] for key in sorted(pieces)}, provenance, (NOTE,))
+    return composed(store, name, where, pieces, provenance, (NOTE,))
 
 
-def partitions_of(store: Store, name: str, version: EnvironmentVersion) -> dict[str, Artifact]:
+def partitions_of(store: Store, name: str, version: EnvironmentVersion) -> dict[str, Piece]:
     """The partitions of the table `name` of `version`, by key; none where it is not published. Raises `StrataError`
-    E037 where it is not made in partitions, E094 where rows are gone."""
+    E037 where it is not made in partitions, E094 where it is gone."""
     pointer = version.models.get(name)
     if pointer is None:
         return {}
-    found = partitions_in(store, store.artifact(name, pointer))
+    found = partitions_in(store.artifact(name, pointer))
     if found is None:
         message = f"`{name}` is live as a whole, and not in partitions"
         raise StrataError(Diagnostic("E037", message, fix=ANEW))
@@ -85,37 +81,27 @@ def partitions_of(store: Store, name: str, version: EnvironmentVersion) -> dict[
 def live_whole(store: Store, name: str, version: EnvironmentVersion) -> bool:
     """Whether the table `name` of `version` was published in one, and not in partitions. Raises `StrataError` E094."""
     pointer = version.models.get(name)
-    return pointer is not None and partitions_in(store, store.artifact(name, pointer)) is None
+    return pointer is not None and partitions_in(store.artifact(name, pointer)) is None
 
 
-def partitions_in(store: Store, table: Artifact) -> dict[str, Artifact] | None:
-    """The partitions that `table` is composed of, by key; None where it is in one. Raises `StrataError` E094 where rows
-    are gone."""
-    name, note = table.manifest.table, table.manifest.provenance.get(NOTE)
-    if not isinstance(note, Mapping):
-        return None
-    found: dict[str, Artifact] = {}
-    for key, told in note.items():
-        match told:
-            case {"address": str(address), "digest": str(digest), "rows": int(rows)}:
-                if rows or store.find(name, address) is not None:  # nothing needs the artifact of no rows
-                    found[str(key)] = store.artifact(name, Pointer(address, digest, ""))
-    return found
+def partitions_in(table: Artifact) -> dict[str, Piece] | None:
+    """The partitions that `table` is composed of, by key; None where it is in one."""
+    notes = table.manifest.provenance.get(NOTE)
+    return read_pieces(table, notes) if isinstance(notes, Mapping) else None
 
 
-def pin_whole(
+def pin_with_parts(
     engine: Engine, store: Store, whole: Artifact, parts: Sequence[Part], version: EnvironmentVersion, now: datetime
 ) -> PinReport | None:
-    """The report on the whole table that `parts` go into. None where nothing is promised that only the whole can tell,
-    and the other partitions of `version` were held to the same contract."""
-    contract, held = parts[0].contract, parts[0].artifact.manifest.provenance.get("fingerprint")
+    """The report on the whole table that `parts` go into: on what only the whole can tell, or on all, where other
+    partitions of `version` were held to another contract. None where there is nothing to ask."""
+    contract, rows = parts[0].contract, rows_of_whole(whole)
     keys = {part.key for part in parts}
-    live = partitions_of(store, whole.manifest.table, version)
-    others = (artifact for key, artifact in live.items() if key not in keys)
-    alike = all(other.manifest.provenance.get("fingerprint") == held for other in others)
-    if alike and not ages(contract) and not any(f.unique or f.primary_key for f in contract.fields):
-        return None
-    return pin(engine, rows_of_whole(whole), contract, now=now)
+    others = (piece for key, piece in partitions_of(store, whole.manifest.table, version).items() if key not in keys)
+    if any(other.local != parts[0].piece.local for other in others):
+        return pin(engine, rows, contract, now=now)
+    asked = [*keys_of_whole(contract), *ages(contract, now)]
+    return pin_whole(engine, contract, asked, rows, contract.hidden) if asked else None
 
 
 def rows_of_whole(whole: Artifact) -> ParquetTable:
@@ -125,35 +111,29 @@ def rows_of_whole(whole: Artifact) -> ParquetTable:
     return ParquetTable(whole.paths, columns)
 
 
-def rebased(
+def laid_on(
     engine: Engine,
     store: Store,
     kept: Mapping[str, Kept],
     base: EnvironmentVersion,
     head: EnvironmentVersion,
     now: datetime,
-) -> tuple[dict[str, Kept], EnvironmentVersion] | None:
-    """`kept`, partitions beside those that another published between `base` and `head`, and the version to publish it
-    on; None where that is none of them, or another has published the same partition.
+) -> tuple[EnvironmentVersion, dict[str, Kept]] | None:
+    """`kept`, partitions beside those that another published between `base` and `head`, and the version that it is
+    planned on then; None where that is none of them, or another has published the same partition.
 
     Raises `StrataError` E080 to E085 where both together break the contract of the whole.
     """
     found: dict[str, Kept] = {}
     for name, one in kept.items():
-        if not one.parts or _addresses(store, name, one.parts, base) != _addresses(store, name, one.parts, head):
+        ours = {part.key: part.piece for part in one.parts}
+        if not ours or not untouched(ours, *(partitions_of(store, name, version) for version in (base, head))):
             continue
-        whole = composed(store, name, one.parts, head)
-        report = pin_whole(engine, store, whole, one.parts, head, now)
+        whole = with_parts(store, name, one.parts, head)
+        report = pin_with_parts(engine, store, whole, one.parts, head, now)
         if report is not None and not report.passed:
             raise StrataError(*report.diagnostics())
         found[name] = replace(one, artifact=whole, offered=offered(name, whole, one.parts[0].contract))
     if not found:
         return None
-    others = {name: pointer for name, pointer in base.models.items() if name not in found}
-    seen = {name: head.models[name] for name in found if name in head.models}
-    return {**kept, **found}, replace(head, models={**others, **seen})
-
-
-def _addresses(store: Store, name: str, parts: Sequence[Part], version: EnvironmentVersion) -> list[str | None]:
-    live = partitions_of(store, name, version)
-    return [live[part.key].address if part.key in live else None for part in parts]
+    return replace(head, models=seen_anew(base, head, found.keys())), {**kept, **found}

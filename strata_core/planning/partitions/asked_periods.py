@@ -19,7 +19,8 @@ from ...store.store import Store
 from ..fingerprints import data_digest
 from ..plan import Cause, PlannedModel, PlannedPeriod, Reason
 from ..provenance import sound_artifact
-from .pieces import Piece, Pieces, Upstream, inputs_of, made_whole, piece_address, pieces_of, possible, within
+from .composition import Piece
+from .pieces import Pieces, Upstream, inputs_of, made_whole, piece_address, pieces_of, possible, within
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,15 @@ from functools import cached_property
 
 from ...analysis.compiled import CompiledModel
 from ...digests import hexdigest
-from ...frozen import dataclass, field
+from ...frozen import dataclass
 from ...periods import Every, Period, Periods, period_of
 from ...relation.restrict import Restricted, Stretch, restricted
 from ...store.artifacts import Artifact
 from ...store.document import JSON
-from ...store.manifest import ARTIFACT, ColumnStatistics, Manifest, Part
-from ...store.names import is_address
 from ..fingerprints import data_digest
 from ..promised import ages, promised
 from ..provenance import PARTIAL
+from .composition import Piece, read_pieces
 
 NOTE = "periods"
 """Where a manifest's provenance keeps the pieces."""
@@ -32,21 +31,6 @@ NOTES = (NOTE, "pieces")
 COMPLETE = "complete"
 """Where a partial table says that what it was laid on was once made as a whole, of the inputs that its manifest names:
 a period that has no piece had no rows then."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One period of a table: the address of its artifact, the digest of its rows, how many there are, and the local
-    fingerprint of the model that made them.
-
-    `artifact` holds these rows. Read from a composed table, its manifest says all of its own but how it was made.
-    """
-
-    address: str
-    digest: str
-    rows: int
-    local: str
-    artifact: Artifact = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -80,82 +64,25 @@ class Pieces:
         return (self.column, self.every) == (periods.column, periods.every)
 
 
+def kind_of(periods: Periods) -> dict[str, JSON]:
+    """What the manifest of a table says of its pieces as a whole, under `NOTE`."""
+    return {"column": periods.column, "every": periods.every}
+
+
 def made_whole(table: Artifact) -> bool:
     """Whether what `table` consists of was made as a whole, at least once."""
     note = table.manifest.provenance
     return not note.get(PARTIAL) or note.get(COMPLETE) is True
 
 
-def piece_of(artifact: Artifact, local: str) -> Piece:
-    """The piece whose rows are `artifact`, made by a model that meant `local`."""
-    return Piece(artifact.address, artifact.manifest.digest, artifact.manifest.rows, local, artifact)
-
-
 def pieces_of(table: Artifact) -> Pieces | None:
     """The pieces that a composed artifact consists of; None where it is in one. No other manifest is read."""
     match table.manifest.provenance.get(NOTE):
         case {"column": str(column), "every": str(every), "pieces": dict(notes)} if every in {*Every}:
-            parts: dict[str | None, list[Part]] = {}
-            for part in table.manifest.parts:
-                parts.setdefault(part.artifact, []).append(part)
-            found = {str(key): _piece(note, table, parts) for key, note in notes.items()}
-            pieces = {key: piece for key, piece in found.items() if piece is not None}
-            return Pieces(column, every, pieces) if len(pieces) == len(found) else None
+            pieces = read_pieces(table, notes)
+            return None if pieces is None else Pieces(column, every, pieces)
         case _:
             return None
-
-
-def _piece(note: JSON, table: Artifact, parts: Mapping[str | None, Collection[Part]]) -> Piece | None:
-    match note:
-        case {"address": str(address), "digest": str(digest), "local": str(local), "columns": dict(columns)} if (
-            is_address(address)
-        ):
-            told = {str(name): _column(one) for name, one in columns.items()}
-        case _:
-            return None
-    own = tuple(parts.get(address, ()))
-    known = Manifest(
-        id=table.manifest.id,
-        kind=ARTIFACT,
-        table=table.manifest.table,
-        parts=own,
-        schema=table.manifest.schema,
-        rows=sum(part.rows for part in own),
-        digest=digest,
-        columns={name: one for name, (one, _) in told.items()},
-        created_at=table.manifest.created_at,
-        statistics={name: one for name, (_, one) in told.items()},
-        provenance={},
-    )
-    return piece_of(Artifact(table.directory.parent / address, address, known, table.files), local)
-
-
-def _column(note: JSON) -> tuple[str, ColumnStatistics]:
-    match note:
-        case [str(digest), int(nulls), least, most]:
-            return digest, ColumnStatistics(nulls, least, most)
-        case _:
-            return "", ColumnStatistics(0)
-
-
-def pieces_note(periods: Periods, pieces: Mapping[str, Piece]) -> JSON:
-    """As the manifest of a table keeps them, with what its own manifest is composed of: of each column the digest, how
-    many nulls it has, and its least and greatest value. So another piece is put beside them without a look at each."""
-    return {
-        "column": periods.column,
-        "every": periods.every,
-        "pieces": {key: _note(piece) for key, piece in pieces.items()},
-    }
-
-
-def _note(piece: Piece) -> JSON:
-    known = piece.artifact.manifest
-    statistics = known.statistics
-    columns: dict[str, JSON] = {
-        name: [digest, (one := statistics[name]).null_count, one.minimum, one.maximum]
-        for name, digest in known.columns.items()
-    }
-    return {"address": piece.address, "digest": piece.digest, "local": piece.local, "columns": columns}
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ the compiler has proven of rows computed at once, on which readers rest too (See
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from datetime import datetime
-from pathlib import Path
 
 from ...analysis.compiled import CompiledModel
 from ...contract.assertions import Assertion, Holds, Unique
@@ -23,12 +22,10 @@ from ...frozen import replace
 from ...periods import Periods
 from ...relation.build import ref
 from ...relation.expressions import call, literal
-from ..promised import promised
 
 
-def of_pieces(model: CompiledModel) -> TableContract:
+def of_pieces(contract: TableContract) -> TableContract:
     """What is promised of each piece: not how old the newest row of the table is."""
-    contract = promised(model) or TableContract(model.name, (), span=model.span)
     fields = tuple(replace(f, freshness=None) for f in contract.fields)
     return replace(contract, fields=fields, freshness=None)
 
@@ -45,21 +42,10 @@ def in_range(model: CompiledModel, periods: Periods) -> Holds:
 
 
 def pin_whole(
-    engine: Engine,
-    model: CompiledModel,
-    paths: Callable[[], tuple[Path, ...]],
-    now: datetime,
-    hidden: Set[str],
-    *,
-    aged: bool,
-) -> PinReport | None:
-    """The report on what only the whole table can tell, of its files; with `aged` on the age of its newest row too.
-    None where nothing is to be asked."""
-    contract = promised(model) or TableContract(model.name, (), span=model.span)
-    asked = [*_keys(model, contract), *(_ages(contract, now) if aged else ())]
-    if not asked:
-        return None
-    table = ParquetTable(paths(), model.relation.schema.columns, ours=True)
+    engine: Engine, contract: TableContract, asked: Sequence[Assertion], table: ParquetTable, hidden: Set[str]
+) -> PinReport:
+    """The report on what was `asked` of the whole `table`, and nothing else. Values of `hidden` columns are not
+    shown."""
     assessment = engine.assess(table, asked, sample_key(contract))
     return PinReport(contract.name, judge_alone(contract, assessment, hidden), assessment.rows)
 
@@ -73,19 +59,21 @@ def merged(one: PinReport, whole: PinReport | None) -> PinReport:
     return replace(one, rules=(*kept, *told.values()))
 
 
-def _keys(model: CompiledModel, contract: TableContract) -> Iterator[Unique]:
-    """The keys that pieces may share, each once, as they are written."""
-    column = model.periods.column if model.periods is not None else ""
+def keys_of_whole(
+    contract: TableContract, proven: Iterable[Iterable[str]] = (), column: str | None = None
+) -> Iterator[Unique]:
+    """The keys that pieces may share, each once, as they are written: not those that hold the `column` of time, by
+    which pieces are told apart. `proven` are further keys, on which readers rest."""
     written = [p.fact.columns for p in promises(contract) if p.fact.rule in (Rule.UNIQUE, Rule.PRIMARY_KEY)]
-    proven = sorted(tuple(sorted(key)) for key in model.written.schema.keys if key)
     seen: set[frozenset[str]] = set()
-    for columns in (*written, *proven):
+    for columns in (*written, *sorted(tuple(sorted(key)) for key in proven if key)):
         if column not in columns and frozenset(columns) not in seen:
             seen.add(frozenset(columns))
             yield Unique(columns)
 
 
-def _ages(contract: TableContract, now: datetime) -> Iterator[Assertion]:
+def ages(contract: TableContract, now: datetime) -> Iterator[Assertion]:
+    """How old the newest row may be."""
     for promise in promises(contract):
         if promise.fact.rule is Rule.FRESHNESS and (question := promise.question(now)) is not None:
             yield question
