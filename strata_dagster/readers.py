@@ -18,7 +18,7 @@ from strata_core.periods import Period, period_of
 from strata_core.planning.applying.results import Outcome
 from strata_core.planning.partitions.asked_periods import Asked
 from strata_core.planning.partitions.pieces import Pieces, pieces_of, within
-from strata_core.planning.provenance import sound_artifact
+from strata_core.planning.provenance import sound_live
 from strata_core.planning.workspace import Workspace
 
 from .evaluations import told_again
@@ -106,8 +106,8 @@ def _partitions(
 ) -> Iterator[AssetMaterialization | AssetCheckEvaluation]:
     """The fresh partitions of a reader, of those that read what was told; then what its checks say."""
     periods = workspace.compiled.models[name].periods
-    pointer = workspace.store.environment(workspace.environment).head().models.get(name)
-    artifact = None if pointer is None else sound_artifact(workspace.store, name, pointer.address)
+    live = workspace.store.environment(workspace.environment).head().models
+    artifact = sound_live(workspace.store, name, live.get(name))
     pieces = None if artifact is None else pieces_of(artifact)
     if periods is None or pieces is None or not pieces.fit(periods):
         return

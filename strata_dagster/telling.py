@@ -13,7 +13,7 @@ from strata_core.planning.applying.results import ModelResult, Outcome, Status
 from strata_core.planning.hidden import hidden_columns
 from strata_core.planning.partitions.pieces import pieces_of
 from strata_core.planning.plan import Plan
-from strata_core.planning.provenance import sound_artifact
+from strata_core.planning.provenance import sound_live
 from strata_core.planning.workspace import Workspace
 from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
@@ -153,7 +153,7 @@ class Telling:
         if pieces is None or spec.partitions_def is None:
             return None
         live = result.planned.live
-        before = None if live is None else sound_artifact(self.workspace.store, result.name, live.address)
+        before = sound_live(self.workspace.store, result.name, live)
         known = None if before is None else pieces_of(before)
         then = {} if known is None else {key: piece.digest for key, piece in known.by_key.items()}
         own = {*self.context.partition_keys} if self.context.has_partition_key_range else {self.context.partition_key}

@@ -21,7 +21,7 @@ from .fingerprints import address, data_digest
 from .partitions.asked_periods import tables_of
 from .partitions.pieces import inputs_of, piece_address
 from .plan import Plan, PlannedModel, Reason
-from .provenance import applied, sound_artifact
+from .provenance import applied, sound_artifact, sound_live
 from .registered_models import outward
 from .workspace import Workspace
 
@@ -96,7 +96,7 @@ def _works(workspace: Workspace, plan: Plan) -> Iterator[tuple[str, Work]]:
             there = address(planned.fingerprint.local, known)
             found[planned.name] = sound_artifact(workspace.store, planned.name, there)
             reused = found[planned.name] is not None
-        live = None if planned.live is None else sound_artifact(workspace.store, planned.name, planned.live.address)
+        live = sound_live(workspace.store, planned.name, planned.live)
         seconds = live.manifest.provenance.get("seconds") if live else None
         yield (
             planned.name,
@@ -121,8 +121,7 @@ def _artifact(
 ) -> Artifact | None:
     if name in stale:
         return found.get(name)
-    pointer = plan.base.models.get(name)
-    return None if pointer is None else sound_artifact(workspace.store, name, pointer.address)
+    return sound_live(workspace.store, name, plan.base.models.get(name))
 
 
 def _digest(workspace: Workspace, planned: PlannedModel, name: str, artifact: Artifact | None) -> str | None:

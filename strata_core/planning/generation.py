@@ -27,10 +27,10 @@ _NAMING = (ast.Assign, ast.Let, ast.Parameter, ast.For)
 TABLE_SIZE = "row_count"  # what stands for a column in the expectations of a test
 
 
-def generate_in(project: Project, sampler: Sampler, *, rounds: int = 3) -> Generated:
+def generate_in(project: Project, sampler: Sampler) -> Generated:
     """A module that can be added to `project` as it stands: it names what exists and keeps every contract."""
     grammar = gbnf(vocabulary(project))
-    return generate(grammar, sampler, lambda program: check_in(project, program), rounds=rounds)
+    return generate(grammar, sampler, lambda program: check_in(project, program))
 
 
 def check_in(project: Project, program: str) -> tuple[Diagnostic, ...]:

@@ -15,6 +15,7 @@ from .cache import uncollected
 from .catalog import read_catalog
 from .config import find_project
 from .dbt import find_documents, version_warning
+from .environments import MAIN
 from .git_revisions import GitRevision, open_range
 from .kept.revisions import first_revision, revised
 from .project import Project, compile_, keep_compilation, kept_compilation
@@ -113,16 +114,16 @@ class RevisionDiff:
     missing: tuple[Diagnostic, ...] = ()
 
 
-def revision_diff(written: str, folder: Path, environment: str = "prod") -> RevisionDiff:
+def revision_diff(written: str, folder: Path) -> RevisionDiff:
     """The diff over the range `written` (`base..head`, see `git_revisions.open_range`) of the project in `folder`; it
-    reaches what other projects published in `environment`.
+    reaches what other projects published in `prod`.
 
     Sound models are compared although others have errors. Raises `StrataError` E034 or E073.
     """
     before, after = open_range(written, folder)
     with uncollected():
         old, new = _compiled(before.project, after.project)
-        around, missing = _around(replace(after.project, root=find_project(folder) or folder), old, environment)
+        around, missing = _around(replace(after.project, root=find_project(folder) or folder), old, MAIN)
         diff = diff_projects(_side(old), _side(new), after.project.config.name, around)
     return RevisionDiff(before, after, diff, _errors(old), _errors(new), missing)
 

@@ -101,6 +101,11 @@ def sound_artifact(store: Store, name: str, address: str) -> Artifact | None:
     return None if artifact is None or artifact.verify(contents=False) else artifact
 
 
+def sound_live(store: Store, name: str, pointer: Pointer | None) -> Artifact | None:
+    """The artifact that is live of `name`, `None` where nothing is, or it is lost or visibly damaged."""
+    return None if pointer is None else sound_artifact(store, name, pointer.address)
+
+
 def taken_up(store: Store, name: str, address: str) -> Artifact | None:
     """`sound_artifact`, for one who is going to publish it: no collection removes it meanwhile."""
     artifact = sound_artifact(store, name, address)
@@ -109,7 +114,7 @@ def taken_up(store: Store, name: str, address: str) -> Artifact | None:
 
 def applied(store: Store, name: str, pointer: Pointer) -> Applied | None:
     """What a live artifact was made from, or `None` where it is not there any more."""
-    artifact = sound_artifact(store, name, pointer.address)
+    artifact = sound_live(store, name, pointer)
     if artifact is None:
         return None
     note = artifact.manifest.provenance

@@ -117,13 +117,13 @@ class Environment:
             except LogConflictError:
                 continue  # somebody committed: look at what it was
 
-    def rollback(self, to: int, message: str = "") -> EnvironmentVersion:
+    def rollback(self, to: int) -> EnvironmentVersion:
         """A new version with the map of version `to`; E095 when unknown, E093 when another apply came between,
         E094 when an artifact of it was collected since."""
         head = self.head()
         models = self.at(to).models
         self._settle(models, head)
-        payload = _payload(models, message or f"rollback to version {to}", _NOTHING, to)
+        payload = _payload(models, f"rollback to version {to}", _NOTHING, to)
         return _decode(self.log.append("rollback", payload, expected=head.number))
 
     def _settle(self, pointers: Mapping[str, Pointer], head: EnvironmentVersion) -> None:

@@ -68,15 +68,13 @@ class Store:
         return cls(found.root, found.files, found.staging)
 
     @classmethod
-    def open(
-        cls, root: str | PurePath, create: bool = True, *, endpoint: str | None = None, region: str | None = None
-    ) -> Store:
+    def open(cls, root: str | PurePath, create: bool = True) -> Store:
         """The store at `root`, created when missing unless `create` is False (then it is only read).
 
         E092 when `root` is missing, no folder, or may not be read (or written, with `create`). A place in a bucket is
         looked at with `create` alone: one that is empty is an empty store.
         """
-        return cls.at(root, endpoint=endpoint, region=region).opened(create)
+        return cls.at(root).opened(create)
 
     def opened(self, create: bool = True) -> Store:
         """This store, after a look at whether it can be used: as `open` says."""

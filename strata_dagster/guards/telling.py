@@ -23,7 +23,7 @@ from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.guarded.partitions import partitions_in
 from strata_core.planning.live.health import examine
 from strata_core.planning.partitions.composition import Piece
-from strata_core.planning.provenance import sound_artifact
+from strata_core.planning.provenance import sound_live
 from strata_core.store.environments import EnvironmentVersion
 
 from ..checks import LAST_KNOWN_GOOD, WRITE_PIN
@@ -142,7 +142,7 @@ class GuardTelling:
         parts = partitions_in(kept.artifact)
         if parts is None:
             return None
-        before = sound_artifact(store, verdict.promise.name, verdict.live.address) if verdict.live is not None else None
+        before = sound_live(store, verdict.promise.name, verdict.live)
         then = (partitions_in(before) if before is not None else None) or {}
         return {k: part for k, part in parts.items() if k not in then or then[k].address != part.address}
 

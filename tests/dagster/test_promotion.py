@@ -65,6 +65,12 @@ def test_a_promotion_materializes_what_goes_live_and_leaves_nothing_stale(shop, 
     assert all(e.metadata["reused"].value for e in shop.run(assets=shop.assets()[:1]).made.values())
 
 
+def test_a_job_is_called_as_it_is_to_be(shop) -> None:
+    models = shop.assets()[:1]
+    assert strata_promotion_job(models, source="staging").name == "promote"
+    assert strata_promotion_job(models, source="staging", name="promote_staging").name == "promote_staging"
+
+
 def test_what_was_looked_at_goes_live_and_not_what_came_since(shop, promote, good_orders) -> None:
     in_branch(shop)
     shop.write("data/orders.csv", good_orders + "5,MX,2.00,\n")

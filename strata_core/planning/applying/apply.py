@@ -23,7 +23,7 @@ from ..environments import not_published
 from ..hidden import hidden_columns
 from ..outlived import unkept
 from ..plan import Plan, PlannedModel
-from ..provenance import Data, KeptDeclaration, data_of, kept_declarations, sound_artifact
+from ..provenance import Data, KeptDeclaration, data_of, kept_declarations, sound_live
 from ..workspace import Workspace
 from .attempt import attempt
 from .blocking_tests import NO_TESTS, BlockingTests, judged
@@ -113,7 +113,7 @@ def _kept(workspace: Workspace, plan: Plan) -> frozenset[KeptDeclaration]:
     for name, model in workspace.compiled.models.items():
         pointer = plan.base.models.get(name)
         if pointer is not None and not sources.isdisjoint(model.upstream):
-            artifact = sound_artifact(workspace.store, name, pointer.address)
+            artifact = sound_live(workspace.store, name, pointer)
             found.update(kept_declarations(artifact.manifest) if artifact else ())
     return frozenset(found)
 

@@ -26,7 +26,7 @@ from ..partitions.pieces import Pieces, Upstream, inputs_of, known_whole, piece_
 from ..partitions.whole_table import ages, in_range, keys_of_whole, merged, of_pieces, pin_whole
 from ..plan import PlannedModel, Reason
 from ..promised import promised
-from ..provenance import sound_artifact, taken_up
+from ..provenance import sound_live, taken_up
 from .compute import Input, Run, check_sources, reused
 from .pinning import pin_candidate
 from .results import ModelResult, PieceResult, Status
@@ -63,8 +63,7 @@ def compute_pieces(run: Run, planned: PlannedModel, model: CompiledModel, inputs
 
 def _live(task: Task) -> Live | None:
     """What is live, with its pieces; raises E037 where pieces that were asked for cannot stand beside it."""
-    pointer = task.planned.live
-    artifact = None if pointer is None else sound_artifact(task.run.workspace.store, task.model.name, pointer.address)
+    artifact = sound_live(task.run.workspace.store, task.model.name, task.planned.live)
     if artifact is None:
         return None
     pieces = pieces_of(artifact)

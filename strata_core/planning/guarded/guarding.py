@@ -44,7 +44,7 @@ from ..faults import withheld
 from ..file_digests import stamp
 from ..inputs.sources import changed_meanwhile
 from ..partitions.composition import Piece, piece_of
-from ..provenance import sound_artifact
+from ..provenance import sound_artifact, sound_live
 
 VERSION = "strata-guard-1"
 NOTE = "guarded"
@@ -306,5 +306,5 @@ def require_free(name: str, models: Collection[str], store: Store, live: Environ
 
 
 def _guarded(store: Store, name: str, pointer: Pointer) -> bool:
-    artifact = sound_artifact(store, name, pointer.address)
+    artifact = sound_live(store, name, pointer)
     return artifact is None or NOTE in artifact.manifest.provenance

@@ -10,7 +10,7 @@ from ...frozen import dataclass
 from ..partitions.asked_periods import Asked
 from ..partitions.pieces import pieces_of
 from ..plan import Cause, Reason
-from ..provenance import sound_artifact
+from ..provenance import sound_live
 from ..workspace import Workspace
 
 MOST_NAMED = 5
@@ -37,8 +37,8 @@ def partition_states(workspace: Workspace, name: str) -> tuple[PartitionState, .
     Raises `StrataError` where a plan cannot be made.
     """
     periods = workspace.compiled.models[name].periods
-    pointer = workspace.store.environment(workspace.environment).head().models.get(name)
-    artifact = None if pointer is None else sound_artifact(workspace.store, name, pointer.address)
+    live = workspace.store.environment(workspace.environment).head().models
+    artifact = sound_live(workspace.store, name, live.get(name))
     pieces = None if artifact is None else pieces_of(artifact)
     if periods is None or pieces is None or not pieces.fit(periods) or not pieces.by_key:
         return ()

@@ -21,10 +21,10 @@ class Preview:
     rows: tuple[tuple[str, ...], ...]
 
 
-def preview(
-    store: Store, artifact: Artifact, columns: tuple[str, ...], hidden: Set[str], most: int = PREVIEW_ROWS
-) -> Preview:
-    """The first `most` rows of an artifact, without the values of `hidden` columns."""
+def preview(store: Store, artifact: Artifact, columns: tuple[str, ...], hidden: Set[str]) -> Preview:
+    """The first `PREVIEW_ROWS` rows of an artifact, without the values of `hidden` columns."""
     with store.reader(artifact, columns) as reader:
-        rows = tuple(islice((row for batch in reader for row in batch.slice(0, most).to_pylist()), most))
+        rows = tuple(
+            islice((row for batch in reader for row in batch.slice(0, PREVIEW_ROWS).to_pylist()), PREVIEW_ROWS)
+        )
     return Preview(columns, tuple(tuple(MASKED if n in hidden else shown(row[n]) for n in columns) for row in rows))

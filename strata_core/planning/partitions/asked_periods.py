@@ -18,7 +18,7 @@ from ...store.environments import EnvironmentVersion
 from ...store.store import Store
 from ..fingerprints import data_digest
 from ..plan import Cause, PlannedModel, PlannedPeriod, Reason
-from ..provenance import sound_artifact
+from ..provenance import sound_artifact, sound_live
 from .composition import Piece
 from .pieces import Pieces, Upstream, inputs_of, made_whole, piece_address, pieces_of, possible, within
 
@@ -233,8 +233,7 @@ def tables_of(planned: PlannedModel, live: Live) -> dict[str, Upstream]:
 
 
 def _artifact(live: Live, name: str) -> Artifact | None:
-    pointer = live.base.models.get(name)
-    return None if pointer is None else sound_artifact(live.store, name, pointer.address)
+    return sound_live(live.store, name, live.base.models.get(name))
 
 
 def _together(causes: Iterable[Cause]) -> tuple[Cause, ...]:
