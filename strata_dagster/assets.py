@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from typing import Any, Literal, overload
+from typing import Any, Literal, Required, TypedDict, Unpack, overload
 
 from dagster import (
     AssetCheckSpec,
@@ -37,39 +37,31 @@ BROKEN = "broken"
 Body = Callable[..., Any]
 
 
+class ModelOptions(TypedDict, total=False):
+    """What `strata_assets` takes beside `op_per_model`, which says what it gives."""
+
+    project: Required[StrataProject]
+    name: str | None
+    select: Choice | None
+    exclude: Choice
+    translator: DagsterStrataTranslator | None
+    retry_policy: RetryPolicy | None
+    op_tags: dict[str, Any] | None
+    pool: str | None
+    partitions_def: PartitionsDefinition[str] | None
+    backfill_policy: BackfillPolicy | None
+    block_on_unit_tests: bool
+
+
 @overload
 def strata_assets(
-    *,
-    project: StrataProject,
-    name: str | None = None,
-    select: Choice | None = None,
-    exclude: Choice = (),
-    translator: DagsterStrataTranslator | None = None,
-    retry_policy: RetryPolicy | None = None,
-    op_tags: dict[str, Any] | None = None,
-    pool: str | None = None,
-    partitions_def: PartitionsDefinition[str] | None = None,
-    backfill_policy: BackfillPolicy | None = None,
-    block_on_unit_tests: bool = False,
-    op_per_model: Literal[False] = False,
+    *, op_per_model: Literal[False] = False, **options: Unpack[ModelOptions]
 ) -> Callable[[Body], AssetsDefinition]: ...
 
 
 @overload
 def strata_assets(
-    *,
-    project: StrataProject,
-    name: str | None = None,
-    select: Choice | None = None,
-    exclude: Choice = (),
-    translator: DagsterStrataTranslator | None = None,
-    retry_policy: RetryPolicy | None = None,
-    op_tags: dict[str, Any] | None = None,
-    pool: str | None = None,
-    partitions_def: PartitionsDefinition[str] | None = None,
-    backfill_policy: BackfillPolicy | None = None,
-    block_on_unit_tests: bool = False,
-    op_per_model: Literal[True],
+    *, op_per_model: Literal[True], **options: Unpack[ModelOptions]
 ) -> Callable[[Body], list[AssetsDefinition]]: ...
 
 

@@ -40,7 +40,7 @@ from pydantic import BaseModel, Field
 
 from strata_core.planning.kept.outline import ModelOutline
 
-from .assets import strata_assets
+from .assets import ModelOptions, strata_assets
 from .project import OnError, StrataProject
 from .resource import StrataResource, StrataRunConfig
 from .sources import observable_sources
@@ -221,19 +221,27 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
         translator, resource = _Translated(self.translation), StrataResource(project, self.environment)
         op = self.op or OpSpec()
         name = op.name or project.name.replace("-", "_")
-        options: dict[str, Any] = {"name": name, "op_tags": op.tags, "pool": op.pool, "translator": translator}
-        options |= {"partitions_def": self.partitions_def, "backfill_policy": op.backfill_policy}
+        options: ModelOptions = {
+            "project": project,
+            "name": name,
+            "select": self.select,
+            "exclude": self.exclude,
+            "translator": translator,
+            "op_tags": op.tags,
+            "pool": op.pool,
+            "partitions_def": self.partitions_def,
+            "backfill_policy": op.backfill_policy,
+            "block_on_unit_tests": self.block_on_unit_tests,
+        }
 
         def models(context: AssetExecutionContext, config: StrataRunConfig) -> Iterator[Any]:
             yield from resource.apply(context, recompute=config.recompute).stream()
 
         models.__doc__ = op.description
-        options |= {"project": project, "select": self.select, "exclude": self.exclude}
-        options |= {"block_on_unit_tests": self.block_on_unit_tests}
         if self.op_per_model:
             made = strata_assets(**options, op_per_model=True)(models)
         else:
-            made = [strata_assets(**options, op_per_model=False)(models)]
+            made = [strata_assets(**options)(models)]
         sources = observable_sources(project=project, name=f"{name}_sources", translator=translator)
         assets = [*made, *with_resources(sources, {"strata": resource})]
         stale = self._stale_sensor(project, resource, translator, f"{name}_stale")
