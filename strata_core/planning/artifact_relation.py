@@ -7,13 +7,18 @@ An artifact is a table of *named* columns, so their order in the source text is 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from ..analysis.compiled import CompiledModel
 from ..relation.build import project, ref, sort_rows, total_order
 from ..relation.canonical import canonical
 from ..relation.expressions import ColumnRef, SortKey
 from ..relation.nodes import Item, Relation
-from ..relation.schema import Schema
+from ..relation.schema import Column, Schema
+from ..types import Inferred, parse_type
+
+if TYPE_CHECKING:
+    from ..store.artifacts import Artifact
 
 
 def artifact_relation(model: CompiledModel, rows: Relation | None = None) -> Relation:
@@ -21,6 +26,12 @@ def artifact_relation(model: CompiledModel, rows: Relation | None = None) -> Rel
     relation = model.relation if rows is None else rows
     by_name = project(relation, [Item(n, ref(relation, n)) for n in sorted(relation.schema.names)])
     return canonical(sort_rows(by_name, artifact_order(model)))
+
+
+def stored_columns(artifact: Artifact) -> tuple[Column, ...]:
+    """The columns of an artifact, in the types that they are kept in."""
+    stored = ((f.name, f.strata_type or "string", f.nullable) for f in artifact.manifest.schema)
+    return tuple(Column(name, Inferred(parse_type(type_), nullable)) for name, type_, nullable in stored)
 
 
 def artifact_order(model: CompiledModel) -> tuple[SortKey, ...]:

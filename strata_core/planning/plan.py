@@ -175,42 +175,49 @@ def make_plan(
             raise StrataError(unknown_model(name, project))
     wanted = set(prints) if selected is None else set(selected)
     considered = ancestors(project, wanted) if with_upstream else wanted
+    known = _Known(project, prints, base, source_digests, applied)
     planned: dict[str, PlannedModel] = {}
     for name in project.models:
         if name in considered:
             asked = [Reason.FORCED] if force and name in wanted else []
             if full_refresh and name in wanted and project.models[name].incremental is not None:
                 asked.append(Reason.FULL_REFRESH)
-            whole = _planned(project, name, prints, base, source_digests, applied, planned, asked)
+            whole = _planned(known, name, planned, asked)
             planned[name] = by_periods(whole, planned)
     models = tuple(p for p in planned.values() if p.name in wanted or p.stale)
     return Plan(environment, base, models)
 
 
-def _planned(
-    project: CompiledProject,
-    name: str,
-    prints: Mapping[str, Fingerprint],
-    base: EnvironmentVersion,
-    source_digests: Mapping[str, str],
-    applied: Callable[[str, Pointer], Applied | None],
-    planned: Mapping[str, PlannedModel],
-    asked: Collection[Reason],
-) -> PlannedModel:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a plan is made from; members as the parameters of `make_plan`."""
+
+    project: CompiledProject
+    prints: Mapping[str, Fingerprint]
+    base: EnvironmentVersion
+    source_digests: Mapping[str, str]
+    applied: Callable[[str, Pointer], Applied | None]
+
+    def meaning(self, table: str) -> Meaning:
+        """What a model or source means now."""
+        return self.prints[table].meaning if table in self.prints else source_meaning(self.project.sources[table])
+
+
+def _planned(known: _Known, name: str, planned: Mapping[str, PlannedModel], asked: Collection[Reason]) -> PlannedModel:
+    project, prints, base = known.project, known.prints, known.base
     inputs, live, own = project.models[name].upstream, base.models.get(name), prints[name]
     causes: list[Cause] = []
     before, changed, unsettled = None, frozenset[str](), True
     if live is None:
         causes.append(Cause(Reason.MISSING))
-    elif (before := applied(name, live)) is None:
+    elif (before := known.applied(name, live)) is None:
         causes.append(Cause(Reason.MISSING))  # the live artifact is gone or damaged
     else:
-        moving = tuple(u for u in inputs if u in planned and _moving(planned[u], before, applied))
-        moved = tuple(u for u in inputs if _changed(u, before, base, source_digests, applied, project))
+        moving = tuple(u for u in inputs if u in planned and _moving(planned[u], before, known.applied))
+        moved = tuple(u for u in inputs if _changed(known, u, before))
         unsettled = bool(asked or moved or moving or before.partial)
         if moved or moving or live.fingerprint != own.merkle:
-            means = {u: prints[u].meaning if u in prints else source_meaning(project.sources[u]) for u in inputs}
-            causes += _causes(own, means, moved, moving, before, project)
+            causes += _causes(known, own, inputs, before, moved, moving)
             changed = frozenset((*moved, *moving))
     causes += map(Cause, asked)
     as_live = (u for u in inputs if u in prints and u in base.models and u not in planned)
@@ -255,22 +262,22 @@ def _moving(upstream: PlannedModel, before: Applied, applied: Callable[[str, Poi
 
 
 def _causes(
+    known: _Known,
     own: Fingerprint,
-    means: Mapping[str, Meaning],
+    inputs: Iterable[str],
+    before: Applied,
     changed: tuple[str, ...],
     moving: tuple[str, ...],
-    before: Applied,
-    project: CompiledProject,
 ) -> Iterable[Cause]:
-    causes = []
+    causes, sources, read = [], known.project.sources, before.readings
     if before.own != own.own:
         causes.append(Cause(Reason.OWN_CHANGE))
     if before.contract != own.contract:
         causes.append(Cause(Reason.CONTRACT_CHANGE))
-    if data := tuple(u for u in changed if u in project.sources):
+    if data := tuple(u for u in changed if u in sources):
         causes.append(Cause(Reason.DATA_CHANGE, data))
-    meant = (u for u, now in means.items() if u in before.readings and not _read_in(before.readings[u], now))
-    models = (u for u in changed if u not in project.sources)
+    meant = (u for u in inputs if u in read and not _read_in(read[u], known.meaning(u)))
+    models = (u for u in changed if u not in sources)
     if upstream := tuple(dict.fromkeys((*moving, *models, *meant))):
         causes.append(Cause(Reason.UPSTREAM_CHANGE, upstream))
     if before.partial:
@@ -285,22 +292,17 @@ def _read_in(reading: Reading, meaning: Meaning) -> bool:
     return known and meaning.of(reading.columns).hex() == reading.meaning
 
 
-def _changed(
-    upstream: str,
-    before: Applied,
-    base: EnvironmentVersion,
-    source_digests: Mapping[str, str],
-    applied: Callable[[str, Pointer], Applied | None],
-    project: CompiledProject,
-) -> bool:
+def _changed(known: _Known, upstream: str, before: Applied) -> bool:
     """Whether the data that was read of `upstream` is not what it was, or gone.
 
     The same columns of a model are told by their digests; or by the same meaning and the same ground, for a model that
     has no key may hold the same rows in another order since it has other columns beside those that are read.
     """
-    if upstream in project.sources:
-        return upstream not in source_digests or before.inputs.get(upstream) not in (None, source_digests[upstream])
-    live = applied(upstream, base.models[upstream]) if upstream in base.models else None
+    if upstream in known.project.sources:
+        digest = known.source_digests.get(upstream)
+        return digest is None or before.inputs.get(upstream) not in (None, digest)
+    pointer = known.base.models.get(upstream)
+    live = None if pointer is None else known.applied(upstream, pointer)
     if live is None or upstream not in before.readings:
         return live is None
     then = before.read.get(upstream)

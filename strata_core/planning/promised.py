@@ -24,6 +24,11 @@ def promised(model: CompiledModel) -> TableContract | None:
     return replace(contract, fields=fields, freshness=model.freshness)
 
 
+def held_to(model: CompiledModel) -> TableContract:
+    """What the artifacts of `model` are held to: nothing, where nothing is promised."""
+    return promised(model) or TableContract(model.name, (), span=model.span)
+
+
 def ages(contract: TableContract) -> bool:
     """Whether rows that keep `contract` may break it later, without a change."""
     return any(p.fact.rule is Rule.FRESHNESS for p in promises(contract))

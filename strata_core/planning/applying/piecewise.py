@@ -25,7 +25,7 @@ from ..partitions.composition import Piece, piece_of
 from ..partitions.pieces import Pieces, Upstream, inputs_of, known_whole, piece_address, pieces_of, possible
 from ..partitions.whole_table import ages, in_range, keys_of_whole, merged, of_pieces, pin_whole
 from ..plan import PlannedModel, Reason
-from ..promised import promised
+from ..promised import held_to
 from ..provenance import sound_live, taken_up
 from .compute import Input, Run, check_sources, reused
 from .pinning import pin_candidate
@@ -171,16 +171,16 @@ def _pinned(task: Task, staged: Mapping[Period, Candidate], at_once: bool) -> tu
     """The report on all candidates together, and on each. Where all hold together, each does: only the age of the
     newest row, asked of a table that is made `at_once`, and keys, are about more than one row."""
     run, model = task.run, task.model
-    whole = promised(model) or TableContract(model.name, (), span=model.span)
-    contract = promised(model) if at_once else of_pieces(whole)
+    whole = held_to(model)
+    contract = whole if at_once else of_pieces(whole)
     also = [in_range(model, task.periods)] if task.asked is None else []
     hidden = run.hidden[model.name]
 
-    def pinned(paths: tuple[Path, ...], contract: TableContract | None) -> PinReport:
+    def pinned(paths: tuple[Path, ...], contract: TableContract) -> PinReport:
         return pin_candidate(run.engine, model, paths, run.now, hidden, contract=contract, also=also)
 
     if not staged:
-        return PinReport((contract or of_pieces(whole)).name, (), 0), {}
+        return PinReport(contract.name, (), 0), {}
     joint = pinned(tuple(path for c in staged.values() for path in c.paths), contract)
     if joint.passed:
         return joint, {p: replace(joint, rows=c.rows) for p, c in staged.items()}
@@ -227,8 +227,7 @@ def pin_table(
 
     `local` is what the model means now. Raises `StrataError` E037 where a piece of before has other columns.
     """
-
-    contract = promised(model) or TableContract(model.name, (), span=model.span)
+    contract = held_to(model)
     column = model.periods.column if model.periods is not None else ""
     asked = [*keys_of_whole(contract, model.written.schema.keys, column), *(ages(contract, now) if aged else ())]
     if not asked:

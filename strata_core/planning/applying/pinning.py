@@ -26,7 +26,7 @@ from ...relation.expressions import aggregate, call, literal
 from ...relation.nodes import AggregateItem, Item, Relation
 from ..faults import told_at
 from ..hidden import columns_from
-from ..promised import promised
+from ..promised import held_to
 
 
 def pin_source(
@@ -64,7 +64,7 @@ def pin_candidate(
     computed at once: where some were added to others, every promise is asked.
     """
     columns = model.relation.schema.columns
-    contract = contract or promised(model) or TableContract(model.name, ())
+    contract = contract or held_to(model)
     table = ParquetTable(paths, columns, ours=True)
     also = [*(a for a in model.assertions if isinstance(a, Holds)), *also]
     return pin(engine, table, contract, now=now, proofs=model.proofs if proven else (), also=also, masked=hidden)

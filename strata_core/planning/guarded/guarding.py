@@ -38,8 +38,9 @@ from ...store.document import JSON
 from ...store.environments import EnvironmentVersion, Pointer
 from ...store.instant import next_instant
 from ...store.store import Store
-from ...types import STRING, UNKNOWN, Inferred, ValueType, parse_type
+from ...types import STRING, UNKNOWN, Inferred, ValueType
 from ...types.physical import arrow_type, value_type
+from ..artifact_relation import stored_columns
 from ..faults import withheld
 from ..file_digests import stamp
 from ..inputs.sources import changed_meanwhile
@@ -246,8 +247,7 @@ def keep(store: Store, engine: Engine, name: str, rows: Fitted, report: PinRepor
 
 def offered(name: str, artifact: Artifact, contract: TableContract) -> TableContract:
     """What readers of the guarded table `name` may rest on: all its columns, and of those in `contract` the promise."""
-    stored = ((f.name, f.strata_type or "string", f.nullable) for f in artifact.manifest.schema)
-    return _offered(name, (Column(c, Inferred(parse_type(type_), nullable)) for c, type_, nullable in stored), contract)
+    return _offered(name, stored_columns(artifact), contract)
 
 
 def _offered(name: str, columns: Iterable[Column], contract: TableContract) -> TableContract:

@@ -18,12 +18,11 @@ from ...diagnostics import Diagnostic, StrataError
 from ...digests import hexdigest
 from ...engines.protocol import Engine, ParquetTable
 from ...frozen import replace
-from ...relation.schema import Column
 from ...store.artifacts import Artifact
 from ...store.document import JSON
 from ...store.environments import EnvironmentVersion
 from ...store.store import Store
-from ...types import Inferred, parse_type
+from ..artifact_relation import stored_columns
 from ..partitions.composition import (
     Piece,
     addresses_of,
@@ -106,9 +105,7 @@ def pin_with_parts(
 
 def rows_of_whole(whole: Artifact) -> ParquetTable:
     """The rows of an artifact, with the types that they are kept in."""
-    stored = ((f.name, f.strata_type or "string", f.nullable) for f in whole.manifest.schema)
-    columns = tuple(Column(name, Inferred(parse_type(type_), nullable)) for name, type_, nullable in stored)
-    return ParquetTable(whole.paths, columns)
+    return ParquetTable(whole.paths, stored_columns(whole))
 
 
 def laid_on(
