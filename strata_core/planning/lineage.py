@@ -33,7 +33,7 @@ class ProjectLineage:
     missing: tuple[Diagnostic, ...] = ()
 
 
-def project_lineage(project: Project, environment: str = "prod") -> ProjectLineage:
+def project_lineage(project: Project, environment: str = MAIN) -> ProjectLineage:
     """The lineage of `project`, compiled; of the dbt models that it reads and that read it; of the tables that it
     guards, and of what other projects have published in the same store and environment."""
     compiled = compile_(project)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, overload
@@ -69,6 +70,12 @@ class Candidate:
     def discard(self) -> None:
         """Removes the staging folder."""
         disk.remove_directory(self.directory)
+
+    def sweep(self) -> None:
+        """`discard` at the end of what it was staged for: adopted it is gone, and what a full or broken disk keeps is
+        swept later."""
+        with suppress(StrataError):
+            self.discard()
 
 
 @dataclass(frozen=True, slots=True)

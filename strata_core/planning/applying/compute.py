@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Set
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import datetime
 
 import pyarrow as pa
 
 from ...analysis.compiled import CompiledModel
 from ...contract.report import PinReport
-from ...diagnostics import Diagnostic, StrataError
+from ...diagnostics import Diagnostic
 from ...engines.protocol import Engine, ParquetTable, TableInput
 from ...frozen import dataclass, field, replace
 from ...relation.nodes import Relation
@@ -101,8 +101,7 @@ def compute(run: Run, planned: PlannedModel, model: CompiledModel, inputs: Mappi
         )
         artifact = run.workspace.store.adopt(candidate, task.address, note)
     finally:
-        with suppress(StrataError):  # adopted it is gone; what a full or broken disk keeps is swept later
-            candidate.discard()
+        candidate.sweep()
     return ModelResult(model.name, Status.COMPUTED, planned, artifact, pin, reports, way=task.way)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from itertools import groupby
 from operator import itemgetter
 
 import pyarrow as pa
 
 from ...analysis.compiled import CompiledModel
-from ...diagnostics import Diagnostic, StrataError
+from ...diagnostics import Diagnostic
 from ...engines.protocol import ParquetTable, TableInput
 from ...frozen import dataclass, field, replace
 from ...periods import Period, Periods
@@ -117,8 +117,7 @@ def _stage(task: Task, schema: pa.Schema, rows: Iterable[pa.RecordBatch]) -> Can
 def discard(candidates: Iterable[Candidate]) -> None:
     """Remove what is left of candidates."""
     for candidate in candidates:
-        with suppress(StrataError):  # adopted it is gone; what a full or broken disk keeps is swept later
-            candidate.discard()
+        candidate.sweep()
 
 
 def _in_a_row(periods: Sequence[Period]) -> list[Period]:

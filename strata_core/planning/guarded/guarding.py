@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
@@ -241,8 +241,7 @@ def keep(store: Store, engine: Engine, name: str, rows: Fitted, report: PinRepor
         }
         return Kept(store.adopt(candidate, address, provenance), _offered(name, columns, contract), reused)
     finally:
-        with suppress(StrataError):  # adopted it is gone; what a broken disk keeps is swept later
-            candidate.discard()
+        candidate.sweep()
 
 
 def offered(name: str, artifact: Artifact, contract: TableContract) -> TableContract:

@@ -20,7 +20,7 @@ from ..artifact_relation import stored_columns
 from ..config import ProjectConfig
 from ..dbt import read_manifest
 from ..engines import engine_settings
-from ..environments import not_published
+from ..environments import MAIN, not_published
 from ..provenance import hidden_of
 from ..stores import store_of
 
@@ -41,7 +41,7 @@ class ReachableTables:
         self,
         root: Path,
         config: ProjectConfig,
-        environment: str = "prod",
+        environment: str = MAIN,
         *,
         candidates: Mapping[str, Artifact] = MappingProxyType({}),
         live: EnvironmentVersion | None = None,
