@@ -329,6 +329,7 @@ def test_a_folder_that_is_no_project_or_not_the_one_that_is_meant_is_usage(verb:
     assert (
         f"error[E073]: there is no project here: no strata.toml in `{tmp_path}` or above, and there is no" in out + err
     )
+    assert list(tmp_path.iterdir()) == []  # nothing is left in a folder that was not meant
     write(tmp_path, {"strata.toml": '[project]\ncontracts = ["products", "more"]\n'})
     code, out, err = run(verb, "--project", str(tmp_path))
     assert code == 2

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from ...contract_engine.pipeline import Setting
+from ...contract_engine.discover import discover
+from ...contract_engine.pipeline import Setting, examine
 from ...diagnostics.wording import plural
 from ..exits import CLEAN
 from ..progress import Progress
-from .shared import examined, on_contracts, product_names
+from .shared import on_contracts, product_names, require_contract
 
 
 @click.command("publish")
@@ -34,9 +35,10 @@ def publish_command(
     with Progress("publishing") as progress:
         named = out or Path(setting.config.contract_engine.out)
         place = out or setting.root / named
+        require_contract(setting, discover(setting.tree, setting.config, setting.root))
         with publishing(place):
             # Checked when nobody else publishes: versions are held against what was promoted last.
-            published = publish(prepared(examined(setting), products, by, commit), TARGETS, place)
+            published = publish(prepared(examine(setting), products, by, commit), TARGETS, place)
         for promotion in published.promoted:
             progress.say(f"promoted {promotion.product} {promotion.version} ({promotion.verdict})")
     if not published.promoted:
