@@ -25,7 +25,7 @@ from strata_core.contract_engine.authored_tests import (
     RowCount,
     Unique,
 )
-from strata_core.contract_engine.docs.blocks import Code, Folded, Table, To
+from strata_core.contract_engine.docs.blocks import Code, Folded, Part, Table, To
 from strata_core.contract_engine.docs.boxes import cut
 from strata_core.contract_engine.docs.documented import Documented, Reader, documented
 from strata_core.contract_engine.docs.drawing import drawing
@@ -336,14 +336,16 @@ def test_the_lineage_of_a_hub_is_told_by_domain_and_opened_on_demand() -> None:
         Reader("d2.q", "*", "a.b"),
     )
     blocks = list(lineage(Documented(view, {}, (), {}, (), readers), {"c.up": "Up"}))
-    above, *folded = blocks[1:]
+    made, read = (block for block in blocks if isinstance(block, Part))
+    assert (made.anchor, made.heading, read.heading) == ("lineage~made-of", ("Made of",), ("Read by",))
+    (above,), folded = made.blocks, read.blocks
     assert isinstance(above, Table)
     assert [row.cells for row in above.rows] == [
         ((Code("up"),), (To("c.up", "Up"),), (Code("x"), ", ", Code("y")), ("compiled",)),
         ((Code("raw"),), ("",), ("the product",), ("declared",)),
     ]
     titles = [block.title for block in folded if isinstance(block, Folded)]
-    assert titles == ["Read by 8 products of d0", "Read by 7 products of d1", "Read by 1 product of d2"]
+    assert titles == ["8 products of d0", "7 products of d1", "1 product of d2"]
     tables = [inner for block in folded if isinstance(block, Folded) for inner in block.blocks]
     assert [len(table.rows) for table in tables if isinstance(table, Table)] == [8, 7, 1]
     assert isinstance(tables[0], Table)

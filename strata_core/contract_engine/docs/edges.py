@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ...diagnostics.wording import plural
-from .blocks import Block, Code, Drawing, Folded, Inline, Paragraph, Row, Table, To, compact, joined
+from .blocks import Block, Code, Drawing, Folded, Inline, Paragraph, Part, Row, Table, To, compact, joined
 from .boxes import OUTSIDE
 from .documented import Documented
 from .drawing import drawing
@@ -26,13 +26,13 @@ def lineage(product: Documented, names: Mapping[str, str]) -> Iterator[Block]:
     yield Drawing(drawing(product, names) + stacked(product, names))
     above = _gathered(((e.product or "", e.upstream, e.basis), e.asset) for e in product.view.lineage)
     if above:
-        yield from _by_domain("Made of", ("made of", "of product", "into", "known by"), _made_of(above, names))
+        yield _side("Made of", ("made of", "of product", "into", "known by"), _made_of(above, names))
     told = {r.product for r in product.readers if r.asset != "*"}
     # That a product says so of itself is of no use where it is known of its assets.
     readers = (r for r in product.readers if r.asset != "*" or r.product not in told)
     below = _gathered(((r.product, r.asset), r.upstream) for r in readers)
     if below:
-        yield from _by_domain("Read by", ("read by", "into", "reads"), _read_by(below, names))
+        yield _side("Read by", ("read by", "into", "reads"), _read_by(below, names))
 
 
 def _gathered(edges: Iterable[tuple[tuple[str, ...], str]]) -> _Rows:
@@ -62,6 +62,12 @@ def _asset(asset: str) -> Inline:
     return "the product" if asset == "*" else Code(asset)
 
 
+def _side(caption: str, head: tuple[str, ...], rows: _Told) -> Part:
+    """One side, under a heading: on phones rows are cards, which do not say of which table they are."""
+    anchor = f"lineage~{caption.lower().replace(' ', '-')}"  # no asset can be called so
+    return Part(anchor, (caption,), tuple(_by_domain(caption, head, rows)))
+
+
 def _by_domain(caption: str, head: tuple[str, ...], rows: _Told) -> Iterator[Block]:
     domains: dict[str, list[tuple[str, Row]]] = {}
     for other, row in rows:
@@ -72,4 +78,4 @@ def _by_domain(caption: str, head: tuple[str, ...], rows: _Told) -> Iterator[Blo
     for domain, told in sorted(domains.items(), key=lambda item: (item[0] == OUTSIDE, item[0])):
         count = plural(len(told), "table") if domain == OUTSIDE else plural(len({p for p, _ in told}), "product")
         table = compact(Table(f"{caption}: {domain}", head, tuple(row for _, row in told)))
-        yield Folded(f"{caption} {count} {'' if domain == OUTSIDE else 'of '}{domain}", (table,))
+        yield Folded(f"{count} {'' if domain == OUTSIDE else 'of '}{domain}", (table,))
