@@ -20,6 +20,14 @@ UNITS = {
     "w": 7 * 86_400 * SECOND,
 }
 """The units of durations in nanoseconds, the first of a size being that which is written."""
+WRITTEN_OUT = {
+    **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("mins", "minute", "minutes"), "min"),
+    **dict.fromkeys(("hr", "hrs", "hour", "hours"), "h"),
+    **dict.fromkeys(("day", "days"), "d"),
+    **dict.fromkeys(("wk", "wks", "week", "weeks"), "w"),
+}
+"""Units as people also write them, and what they are here."""
 _DURATION = f"([0-9]{{1,9}})({'|'.join(UNITS)})"
 
 
@@ -31,8 +39,21 @@ def duration(text: str) -> int:
     """
     found = re.fullmatch(_DURATION, text.strip()) if isinstance(text, str) else None
     if found is None or int(found[1]) == 0:
-        raise ValueError(f"{text!r} is no duration: give a number above zero and a unit, such as 7d, 36h or 90min")
+        meant = meant_duration(text) if isinstance(text, str) else None
+        fix = f"write {meant}" if meant else "give a number above zero and a unit, such as 7d, 36h or 90min"
+        raise ValueError(f"{text!r} is no duration: {fix}")
     return int(found[1]) * UNITS[found[2]]
+
+
+def meant_duration(text: str) -> str | None:
+    """The duration that `text` is meant to be, where its unit is written out.
+
+    >>> meant_duration("90 minutes"), meant_duration("2hrs"), meant_duration("7x")
+    ('90min', '2h', None)
+    """
+    found = re.fullmatch("([1-9][0-9]{0,8})[ _-]?([a-z]+)", text.strip().lower())
+    unit = found and (WRITTEN_OUT.get(found[2]) or (found[2] if found[2] in UNITS else None))
+    return f"{found[1]}{unit}" if found and unit else None
 
 
 def spelled_duration(seconds: int) -> str:

@@ -14,6 +14,8 @@ from strata_core.contract.rules import spelled_age
 from strata_core.contract_engine.observations import utc
 from strata_core.durations import UNITS, duration, spelled_duration
 from strata_core.instants import Bound, bound, instant, iso_seconds, start_of_day
+from strata_core.language import ast
+from strata_core.language.parser import parse_module
 from strata_core.store.instant import spell
 from strata_core.store.tables.bounds import Bounds
 
@@ -102,6 +104,25 @@ def test_an_echo_tells_the_same_bounds_whatever_the_flag(a: int, a_in: bool, b: 
 )
 def test_durations(text: str, nanoseconds: int) -> None:
     assert duration(text) == nanoseconds
+
+
+@pytest.mark.parametrize("unit", sorted(UNITS))
+def test_the_language_reads_each_duration_of_whole_seconds_as_contracts_do(unit: str) -> None:
+    parsed = parse_module(f"model m {{ from t freshness <= 90{unit} }}", "m.strata")
+    if UNITS[unit] % 10**9:
+        assert [d.code for d in parsed.diagnostics] == ["E001"]
+        return
+    (model,) = parsed.module.declarations
+    assert isinstance(model, ast.Model)
+    (freshness,) = (s for s in model.statements if isinstance(s, ast.Freshness))
+    assert [limit.seconds for limit in freshness.limits if isinstance(limit, ast.Duration)] == [
+        duration(f"90{unit}") // 10**9
+    ]
+
+
+def test_a_unit_that_is_written_out_is_told_as_what_it_is_here() -> None:
+    with pytest.raises(ValueError, match="'90 minutes' is no duration: write 90min"):
+        duration("90 minutes")
 
 
 @given(st.integers(1, 999_999_999))

@@ -11,8 +11,10 @@ from functools import cache
 from itertools import accumulate, compress, pairwise, repeat
 
 from ..diagnostics import Span
+from ..durations import meant_duration
 from ..frozen import NamedTuple, dataclass
 from .tables import Tables
+from .units import SECONDS
 
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 """The bracket that closes what each opens."""
@@ -23,11 +25,12 @@ SKIPPED = -2
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why some text is no token: message, label under the mark, fix."""
+    """Why some text is no token: message, label under the mark, fix, and the text that mends it where one does."""
 
     message: str
     label: str | None = None
     fix: str | None = None
+    instead: str | None = None
 
 
 class Token(NamedTuple):
@@ -182,17 +185,22 @@ def _no_token(text: str, start: int) -> tuple[int, Problem]:
     if text[start] == "`":
         return line_end, Problem("quoted name without an end", "it begins here", "close the name with a backquote")
     if number := re.compile(_NUMBER_LIKE).match(text, start):
-        return number.end(), Problem(
-            f"`{_short(number.group())}` is no number",
-            None,
-            "write numbers as `1_000`, `1.5`, `1e9`, durations as `1d`; a name does not begin with a digit",
-        )
+        return number.end(), _no_number(number.group())
     if letters := re.compile(_WORD).match(text, start):
         end, found = letters.end(), letters.group()
         return end, Problem(f"`{_short(found)}` cannot stand in a bare name", None, "put the name in backquotes")
     found = text[start]
     shown = f"`{found}`" if found.isprintable() else f"U+{ord(found):04X}"
     return start + 1, Problem(f"unexpected character {shown}", None, _FIXES.get(found))
+
+
+def _no_number(text: str) -> Problem:
+    if meant := meant_duration(text):
+        if meant.lstrip("0123456789") in SECONDS:
+            return Problem(f"`{_short(text)}` is no duration", None, f"write `{meant}`", meant)
+        return Problem(f"`{_short(text)}` is no duration", None, "durations are of whole seconds here, such as `1s`")
+    fix = "write numbers as `1_000`, `1.5`, `1e9`, durations as `1d`; a name does not begin with a digit"
+    return Problem(f"`{_short(text)}` is no number", None, fix)
 
 
 def _without_nul(token: Token) -> Token:

@@ -126,7 +126,8 @@ def lexical_error(tokens: Sequence[Token], at: int, lines: Lines) -> Diagnostic:
         fix = JINJA
     span = lines.span(token.start, token.end)
     related = _long_string(tokens[:at], lines)
-    return Diagnostic("E001", problem.message, span, label=problem.label, fix=fix, related=related)
+    changes = () if problem.instead is None else (replacement(span, problem.instead),)
+    return Diagnostic("E001", problem.message, span, label=problem.label, fix=fix, related=related, suggestions=changes)
 
 
 def broken(tokens: Sequence[Token], lines: Lines, tables: Tables) -> ast.Broken | None:

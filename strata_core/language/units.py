@@ -2,5 +2,5 @@
 
 from ..durations import SECOND, UNITS
 
-SECONDS = {unit: UNITS[unit] // SECOND for unit in ("s", "min", "h", "d", "w")}
+SECONDS = {unit: UNITS[unit] // SECOND for unit in ("s", "min", "m", "h", "d", "w")}
 """The seconds of each."""

@@ -25,7 +25,7 @@ _SAMPLES = {
         '"a\r\nb"',
         '"a long string that takes up the better part of any line of text"',
     ],
-    "DURATION": ["1d", "24h", "30min"],
+    "DURATION": ["1d", "24h", "30min", "5m"],
 }
 _GAPS = [" "] * 12 + ["\n", "\n\n\n", "\t", "\r\n"]
 _COMMENTS = [

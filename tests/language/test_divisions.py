@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from strata_core.diagnostics import Diagnostic, Severity
+from strata_core.diagnostics.edits import applied
+from strata_core.language.format import format_text
 from strata_core.language.parser import parse_module
 
 SOURCE = 'source t(csv: "t.csv") { columns: { qty: int64, n: int64, note: string, d: date } }\n'
@@ -36,7 +38,11 @@ def found(text: str) -> list[Diagnostic]:
         ("derive { half = qty // pairs\n}", None),
         ("derive { half = qty // (see below)\n}", None),
         ("derive { half = qty } // 2", None),
-        ("derive { half = qty, // 2\n}", None),
+        ("derive { half = qty, // 2\n}", "2"),
+        ("derive { half = abs(qty),  // n\n} filter n > 0", "n"),
+        ("derive { half = qty, // pairs\n}", None),
+        ("select { qty, // 2\n n }", None),
+        ("filter qty in [n, // 2\n 3]", None),
         ("derive { half = qty\n // 2\n}", None),
         ("derive { half = qty # 2\n}", None),
         ("derive { half = qty /* 2 */ }", None),
@@ -74,6 +80,17 @@ def test_it_stands_at_the_sign_and_is_mended_by_one() -> None:
         "write `/ 2`, and `floor(…)` around the division for a whole number",
     )
     assert [[(str(e.span), e.text) for e in s.edits] for s in told.suggestions] == [[("m.strata:5:23", "/")]]
+
+
+def test_it_is_told_and_mended_as_the_formatter_writes_it() -> None:
+    text = SOURCE + "model m {\n  from t\n  derive { half = qty // 2\n , other = n\n } }\n"
+    formatted = format_text(text, "m.strata").text
+    assert formatted is not None
+    (told,) = (d for d in parse_module(formatted, "m.strata").diagnostics)
+    assert told.code == "W019"
+    (change,) = told.suggestions
+    assert "half = qty,  // 2\n" in formatted
+    assert "half = qty / 2,\n" in applied(formatted, change.edits)
 
 
 def test_a_bracket_that_goes_with_the_comment_is_told_beside_what_is_missing() -> None:
