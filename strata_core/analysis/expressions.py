@@ -25,7 +25,7 @@ from ..types.functions.banned import BANNED
 from ..types.functions.operands import decimal_of
 from ..types.spelling import SIMPLE
 from .comparisons import EQUALITIES, doubtful
-from .names import no_function, unknown
+from .names import unknown
 from .types import Domains, no_type_in_quotes, spelled_type
 
 BINARY = {
@@ -307,12 +307,12 @@ def find_function(node: ast.Call, context: Context) -> Function | None:
 
 def _no_function(name: ast.Name, context: Context) -> Diagnostic:
     """E025, with what does the same where the name is one of another language, or a type."""
-    message = no_function(name)
+    message = f"no function `{name}`"
     known = name.text.lower()
     here = f'cast(x, "{known}")' if known in SIMPLE else FUNCTIONS.get(known)
     if here is None:
         return unknown("E025", message, name, (*CALLABLE, *context.externs))
-    return Diagnostic("E025", message, name.span, fix=f"write `{here}`")
+    return Diagnostic("E025", message, name.span, fix=f"write `{here}`", about=name.text)
 
 
 @dataclass(frozen=True, slots=True)

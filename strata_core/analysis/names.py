@@ -13,19 +13,9 @@ from ..language.names import spelled
 MAX_LISTED = 8
 
 
-def no_table(name: object) -> str:
-    """What E020 says of a table; what is told of copies of templates finds it by this."""
-    return f"no source or model `{name}`"
-
-
-def no_function(name: object) -> str:
-    """What E025 says of a function; where it is one of compile-time code it is found by this, and told otherwise."""
-    return f"no function `{name}`"
-
-
-def never_called(name: object) -> str:
-    """What W010 says of a compile-time function; where rows call it, it is found by this, and not told."""
-    return f"the function `{name}` is never called"
+def no_table(name: ast.Name, candidates: Collection[str]) -> Diagnostic:
+    """E020 for `name`, which is none of the tables `candidates`."""
+    return unknown("E020", f"no source or model `{name}`", name, candidates)
 
 
 def unknown(code: str, message: str, name: ast.Name, candidates: Collection[str], fix: str | None = None) -> Diagnostic:
@@ -34,8 +24,10 @@ def unknown(code: str, message: str, name: ast.Name, candidates: Collection[str]
     if near is not None:
         change = replacement(name.span, spelled(near))
         label = f"did you mean `{near}`?"
-        return Diagnostic(code, message, name.span, label=label, fix=f"write `{near}`", suggestions=(change,))
-    return Diagnostic(code, message, name.span, fix=fix or listed(candidates))
+        return Diagnostic(
+            code, message, name.span, label=label, fix=f"write `{near}`", suggestions=(change,), about=name.text
+        )
+    return Diagnostic(code, message, name.span, fix=fix or listed(candidates), about=name.text)
 
 
 def listed(candidates: Collection[str]) -> str:

@@ -9,7 +9,7 @@ from ..relation.build import scan
 from ..relation.nodes import Relation
 from ..relation.schema import Column, Key
 from ..types import Inferred, Unknown
-from .names import no_table, unknown
+from .names import no_table
 from .scope import Table
 from .state import Surroundings
 
@@ -19,7 +19,7 @@ def find_table(name: ast.Name, around: Surroundings) -> Table:
     if name.text in around.tables:
         return around.tables[name.text]
     others = [table for table in around.tables if table != around.model]
-    around.report(unknown("E020", no_table(name), name, others))
+    around.report(no_table(name, others))
     return Table(scan(name.text, ()), complete=False)
 
 

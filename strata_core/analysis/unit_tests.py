@@ -35,7 +35,7 @@ def unit_test(
             continue
         first[table.text] = table
         if table.text not in around.tables:
-            found.append(unknown("E020", no_table(table), table, around.tables.keys()))
+            found.append(no_table(table, around.tables.keys()))
         elif table.text == name:
             fix = "give rows for what it reads, and write its own rows behind `expect`"
             found.append(Diagnostic("E070", f"`{name}` is what this test computes", table.span, fix=fix))

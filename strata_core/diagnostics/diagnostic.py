@@ -94,7 +94,7 @@ class Diagnostic:
     `label` is the short remark printed under the marked operand. `field_path` names a place inside
     a structured document or table (`contracts.PaidOrders.amount`). `blocking` says that it blocks although it is no
     error, or that it does not although it is one; None leaves that to the severity. `suggestions` are fixes that a
-    program can make.
+    program can make. `about` is the name that it speaks of, for a pass that knows more of that name.
     """
 
     code: str
@@ -108,6 +108,7 @@ class Diagnostic:
     field_path: str | None = None
     blocking: bool | None = None
     suggestions: tuple[Suggestion, ...] = ()
+    about: str | None = None
 
     @property
     def blocks(self) -> bool:

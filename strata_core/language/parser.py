@@ -250,6 +250,8 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
             head = behind == marks.opening_brace if depth else not named
         if head and kind in (marks.test, marks.model) and tokens[start].kind == marks.fn:
             head = not value_is_due(tokens, i, depth)
+        if head and stray and (tokens[start].text, token.text) == ("from", "import"):
+            head = _first_on_line(text, token.start)  # `from a import b` is one slip, and imports no `b`
         if head and (depth == 0 or (tokens[i + 1].kind in marks.names and _first_on_line(text, token.start))):
             yield Chunk(tokens[start:i], token, nesting, deep)
             start, depth, nesting, deep = i, 0, 0, None

@@ -85,8 +85,8 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
     # A field of that name is a field, however people ask for distinct rows elsewhere.
     field = token.text in tables.keywords and at + 1 < len(tokens) and tokens[at + 1].text == ":"
     habit = beginning(token.text) if at == 0 else None
-    if at == 0 and (token.text, after.text) == ("from", "import") and len(tokens) > 1:
-        habit = f"a module is imported whole: `import {''.join(t.text for t in tokens[1:])}`"
+    if at == 0 and token.text == "from" and (module := "".join(_until("import", tokens[1:]))):
+        habit = f"a module is imported whole: `import {module}`"
     if habit is None and not field:
         habit = advice([t.text for t in (*tokens[near : at + _NEAR], after)], at - near)
     if habit is None and before is not None and (word := _misspelled(before, accepted(kinds[:-1], tables), tables)):
@@ -114,6 +114,12 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
         related=(*related, *_long_string(tokens[: at + 1], lines)),
         suggestions=changes,
     )
+
+
+def _until(word: str, tokens: Sequence[Token]) -> list[str]:
+    """The texts of the tokens before `word`; none where it does not follow."""
+    texts = [token.text for token in tokens]
+    return texts[: texts.index(word)] if word in texts else []
 
 
 def lexical_error(tokens: Sequence[Token], at: int, lines: Lines) -> Diagnostic:
@@ -299,6 +305,17 @@ _FIXES: tuple[tuple[Callable[[_Found], bool], str, str | None], ...] = (
     (
         lambda f: f.before == "import" and f.text.startswith('"'),
         "name the module, with dots for folders: `import finance.revenue`",
+        None,
+    ),
+    (lambda f: f.within == "import" and f.text == ",", "write an `import` for each module", None),
+    (
+        lambda f: f.within == "import" and f.text == "as",
+        "leave the other name out: in all files of a project a table goes by its own",
+        None,
+    ),
+    (
+        lambda f: f.within == "import" and f.before == ".",
+        "a module is imported whole, by its name: `import finance.revenue`",
         None,
     ),
     (lambda f: f.text == "=" and f.expected == {"->", "{"}, "leave it out: `model name { … }`", ""),

@@ -14,7 +14,6 @@ from ...diagnostics.listing import listed
 from ...frozen import replace
 from ...language import ast
 from ...language.ast.parts import children
-from ..names import never_called
 from ..order import reads
 from .check import Known, check_function, infer
 from .evaluate import Budget, EvaluationError, Run, evaluate
@@ -98,9 +97,10 @@ def _unused(
         used |= called - {name}
     for name, signature in declared.items():
         if name not in used:
-            message = never_called(name)
+            message = f"the function `{name}` is never called"
+            span = signature.declared.name.span
             fix = f"call it, `{name}(…)`, in a module or pipeline, or take it out"
-            yield Diagnostic("W010", message, signature.declared.name.span, Severity.WARNING, fix=fix)
+            yield Diagnostic("W010", message, span, Severity.WARNING, fix=fix, about=name)
 
 
 class _Generation:

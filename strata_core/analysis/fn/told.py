@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...diagnostics import Diagnostic, Related, Severity, Span
 from ...diagnostics.listing import listed
 from ...frozen import replace
-from ..names import never_called, no_function, no_table
 from .expansion import Origin
 
 _SHOWN = 5
@@ -34,7 +33,7 @@ def told(found: Mapping[str, Sequence[Diagnostic]], origins: Mapping[str, Origin
         if first.span in origin.instance.named:
             first = replace(first, label=None, fix=_NAMED, suggestions=())
         for name, _ in origin.instance.bindings:
-            if first.message == no_table(name):
+            if first.code == "E020" and first.about == name:
                 fix = f"write `` `${{{name}}}` `` for the table that the value of `{name}` names"
                 first = replace(first, label=None, fix=fix, suggestions=())
         notes = (*first.notes, _others([name for name, _ in others])) if others else first.notes
@@ -44,17 +43,14 @@ def told(found: Mapping[str, Sequence[Diagnostic]], origins: Mapping[str, Origin
 def misplaced(found: list[Diagnostic], functions: frozenset[str]) -> list[Diagnostic]:
     """`found` where models call compile-time `functions`: what they are is said of them, and not that nothing calls
     them."""
-    calls = {no_function(name): name for name in functions}
-    called = {calls[d.message] for d in found if d.code == "E025" and d.message in calls}
-    unused = {never_called(name) for name in called}
-    return [_as_misplaced(d, calls) for d in found if d.message not in unused]
+    called = {d.about for d in found if d.code == "E025"} & functions
+    return [_as_misplaced(d, functions) for d in found if d.code != "W010" or d.about not in called]
 
 
-def _as_misplaced(diagnostic: Diagnostic, calls: Mapping[str, str]) -> Diagnostic:
-    if diagnostic.code != "E025" or diagnostic.message not in calls:
+def _as_misplaced(diagnostic: Diagnostic, functions: frozenset[str]) -> Diagnostic:
+    if diagnostic.code != "E025" or diagnostic.about not in functions:
         return diagnostic
-    name = calls[diagnostic.message]
-    message = f"`{name}` is a compile-time function, and rows cannot call it"
+    message = f"`{diagnostic.about}` is a compile-time function, and rows cannot call it"
     fix = "move the model into an `fn`, where its value can be used, and call that"
     return replace(diagnostic, code="E043", message=message, label=None, fix=fix, suggestions=())
 
