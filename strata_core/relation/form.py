@@ -13,7 +13,8 @@ by column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
+from types import MappingProxyType
 
 from ..digests import digest, packed
 from ..frozen import dataclass
@@ -145,7 +146,7 @@ def _node(node: Inner, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]:
             return {i.name: _expression(i.expr, names) for i in node.items}, rows
         case Extend():
             ((names, rows),) = given
-            return {**names, **{i.name: _expression(i.expr, names) for i in node.items}}, rows
+            return _beside(names, {i.name: _expression(i.expr, names) for i in node.items}), rows
         case Aggregate():
             ((names, rows),) = given
             keys = {k.name: digest(b"key", _expression(k.expr, names)) for k in node.keys}
@@ -154,11 +155,11 @@ def _node(node: Inner, given: list[tuple[Names, Rows]]) -> tuple[Names, Rows]:
         case Window():
             ((names, rows),) = given
             calls = {i.name: digest(rows.identity, _window(i.call, names)) for i in node.items}
-            return {**names, **calls}, Rows(rows.base, rows.conditions)
+            return _beside(names, calls), Rows(rows.base, rows.conditions)
         case Expand():
             ((names, rows),) = given
             base = digest(b"expand", rows.base, _expression(node.item.expr, names))
-            return {**names, node.item.name: digest(b"element", base)}, Rows(base, rows.conditions)
+            return _beside(names, {node.item.name: digest(b"element", base)}), Rows(base, rows.conditions)
         case Sort():
             ((names, rows),) = given
             return names, Rows(rows.base, rows.conditions, _order(node.keys, names))
@@ -174,25 +175,67 @@ def _stored(column: Column) -> Identity:
     return digest(b"column", column.name, str(column.inferred.type))
 
 
+class _Sides(dict[str, Identity]):
+    """The columns of two sides that are joined, by the side that each comes from; told when they are asked for."""
+
+    def __init__(self, left: Names, right: Names, of_right: Container[str]) -> None:
+        super().__init__()
+        self.left, self.right, self.of_right = left, right, of_right
+
+    def side(self, name: str) -> tuple[bytes, Names]:
+        """The side of a column, and the columns of that side."""
+        return (b"right", self.right) if name in self.of_right else (b"left", self.left)
+
+    def __missing__(self, name: str) -> Identity:
+        side, columns = self.side(name)
+        identity = self[name] = digest(side, columns[name])
+        return identity
+
+
+class _Joined(dict[str, Identity]):
+    """The columns of joined rows, told when they are asked for, since most columns of most joins never are: of many
+    joins each would be told again at each. Of what is joined many times over nothing recurs."""
+
+    def __init__(self, sides: _Sides, base: Identity, known: Names = MappingProxyType({})) -> None:
+        super().__init__(known)
+        self.sides, self.base = sides, base
+
+    def __missing__(self, name: str) -> Identity:
+        through: list[tuple[_Joined, bytes]] = []
+        columns: Names = self
+        while isinstance(columns, _Joined) and name not in columns:
+            side, below = columns.sides.side(name)
+            through.append((columns, side))
+            columns = below
+        identity = columns[name]
+        for joined, side in reversed(through):
+            identity = joined[name] = digest(joined.base, digest(side, identity))
+        return identity
+
+
+def _beside(names: Names, more: Mapping[str, Identity]) -> Names:
+    """`names` and `more` beside them."""
+    known = {**names, **more}
+    return _Joined(names.sides, names.base, known) if isinstance(names, _Joined) else known
+
+
 def _join(node: Join, left: tuple[Names, Rows], right: tuple[Names, Rows]) -> tuple[Names, Rows]:
-    names = {n: digest(b"left", i) for n, i in left[0].items()}
-    both = names | {n: digest(b"right", i) for n, i in right[0].items()}
+    both = _Sides(left[0], right[0], node.right.schema)
     on = sorted({_expression(p, both) for p in conjuncts(node.on)}) if node.on is not None else []
     base = digest(b"join", node.kind, left[1].identity, right[1].identity, *on)
     # A column of an optional side is null where nothing matched, so it is another than before the join.
-    return {n: digest(base, both[n]) for n in node.schema.names}, Rows(base)
+    return _Joined(both, base), Rows(base)
 
 
 def _asof_join(node: AsofJoin, left: tuple[Names, Rows], right: tuple[Names, Rows]) -> tuple[Names, Rows]:
     """The rows are the left ones, or those that have a match; the right columns are those of the row that was found."""
-    names = {n: digest(b"left", i) for n, i in left[0].items()}
-    both = names | {n: digest(b"right", i) for n, i in right[0].items()}
+    both = _Sides(left[0], right[0], node.right.schema)
     keys = sorted(digest(*(_expression(side, both) for side in pair)) for pair in node.keys)
     moments = [packed(_expression(m.left, both), _expression(m.right, both)) for m in node.moments]
     until = b"" if node.until is None else _expression(node.until, both)
     found = packed(packed(*keys), packed(*moments), until, str(node.within), packed(*_order(node.ties, both)))
     base = digest(b"asof", node.kind, left[1].identity, right[1].identity, found)
-    return {n: digest(base, both[n]) for n in node.schema.names}, Rows(base)
+    return _Joined(both, base), Rows(base)
 
 
 def _combined(node: SetOperation, *sides: tuple[Names, Rows]) -> tuple[Names, Rows]:
