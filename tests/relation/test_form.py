@@ -6,6 +6,7 @@ from strata_core.analysis import compile_project
 from strata_core.language.parser import parse_module
 from strata_core.relation.form import fingerprint_form
 from strata_core.relation.nodes import Relation
+
 from ..counting import steps
 
 
