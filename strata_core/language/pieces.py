@@ -123,7 +123,8 @@ def cut(text: str, file: str, tables: Tables, parser: Parser, known: Known = UNK
     free = known.free
 
     def found(part: str, following: str) -> Piece | None:
-        piece = same[part, following].pop() if same.get((part, following)) else known.find(part, following)
+        there = same.get((part, following)) if same else None
+        piece = there.pop() if there else known.find(part, following)
         if piece is not None:
             return piece
         line = due if (due, part.count("\n"), not following) in gone else free

@@ -23,7 +23,6 @@ from ...analysis.order import Order
 from ...analysis.scope import Clocks, Table
 from ...contract.model import TableContract
 from ...diagnostics import Diagnostic, Span
-from ...digests import checksum
 from ...language import ast
 from ...language.parser import parse_bytes, parse_piece
 from ...language.pieces import UNKNOWN, Known, Part, Piece, known_before
@@ -73,12 +72,11 @@ def _trail_of(revision: Revision, start: _Trail) -> bytes:
     whose |= {id(kept.declaration) for kept in memory.contracts.values()}
     whose |= {id(kept.declaration) for kept in memory.sources.values()}
     tests = {id(kept.declaration): number for number, kept in enumerate(memory.tests)}
-    pieces: dict[str, dict[tuple[bytes, str], list[Any]]] = {path: {} for path in revision.modules}
+    pieces: dict[str, dict[tuple[str, str], list[Any]]] = {path: {} for path in revision.modules}
     for path, result in revision.modules.items():
         for piece in result.pieces:
             if (declared := _declared(piece, whose, tests)) is not None:
-                digest = start.digests.get(id(piece)) or _digest(piece.text)
-                pieces[path].setdefault((digest, piece.following), []).append((piece.line, declared))
+                pieces[path].setdefault((piece.text, piece.following), []).append((piece.line, piece.lines, declared))
     return marshal.dumps(
         {
             "pieces": pieces,
@@ -118,12 +116,8 @@ def _declared(piece: Piece, whose: set[int], tests: Mapping[int, int]) -> list[A
             return None
         one: Any = part.declaration
         number = tests.get(id(one), -1) if kind == KINDS.index(ast.Test) else (0 if id(one) in whose else -1)
-        found.append((kind, one.name.text, _place(one.name.span), _place(one.span), number))
+        found.append((kind, one.name.text, _place(one.name.span), number))
     return found
-
-
-def _digest(text: str) -> bytes:
-    return checksum(text.encode(errors="surrogatepass"), 20)
 
 
 def _place(span: Span) -> tuple[str, int, int, int, int]:
@@ -139,11 +133,11 @@ def _heard(told: bytes) -> tuple[Diagnostic, ...]:
     return found
 
 
-def _encoded(table: Table, types: dict[ValueType, int]) -> Any:
+def _encoded(table: Table, types: dict[ValueType, int]) -> bytes:
     """A table in plain values; as it is where more than its columns and keys are known."""
     relation = table.relation
     if not isinstance(relation, Scan):
-        return pickle.dumps(table)
+        return marshal.dumps(pickle.dumps(table))
     columns = [
         (
             c.name,
@@ -157,14 +151,15 @@ def _encoded(table: Table, types: dict[ValueType, int]) -> Any:
     keys = [sorted(key) for key in relation.schema.keys]
     clocks = table.clocks
     told = (clocks.valid_from, clocks.valid_to, clocks.available_time, clocks.one_vintage)
-    return relation.table, columns, keys, sorted(table.unresolved), table.complete, told
+    return marshal.dumps((relation.table, columns, keys, sorted(table.unresolved), table.complete, told))
 
 
-def _decoded(encoded: Any, types: list[ValueType]) -> Table:
-    if isinstance(encoded, bytes):
-        table: Table = pickle.loads(encoded)
+def _decoded(encoded: bytes, types: list[ValueType]) -> Table:
+    plain = marshal.loads(encoded)
+    if isinstance(plain, bytes):
+        table: Table = pickle.loads(plain)
         return table
-    name, columns, keys, unresolved, complete, clocks = encoded
+    name, columns, keys, unresolved, complete, clocks = plain
     own = (
         Column(c, Inferred(types[type_], nullable, None if values is None else frozenset(values), nonzero))
         for c, type_, nullable, values, nonzero in columns
@@ -196,7 +191,6 @@ class _Trail:
         self.types: list[ValueType] = pickle.loads(kept["types"]) if kept is not None else []
         self.stubs: dict[tuple[int, str], Any] = {}
         self.tests: dict[int, Any] = {}
-        self.digests: dict[int, bytes] = {}
         self.unknown = 0
         self.given = Memory()
 
@@ -218,28 +212,24 @@ class _Trail:
         pieces, free = self.kept["pieces"].get(path, {}), self.kept["free"].get(path, 1)
         return Known(find=partial(self.find, path, pieces), free=free)
 
-    def find(self, path: str, pieces: dict[tuple[bytes, str], list[Any]], text: str, following: str) -> Piece | None:
+    def find(self, path: str, pieces: dict[tuple[str, str], list[Any]], text: str, following: str) -> Piece | None:
         """The piece with its declarations left as text, if the trail has it among those of the file."""
-        digest = _digest(text)
-        same = pieces.get((digest, following))
+        same = pieces.get((text, following))
         if not same:
             self.unknown += 1
             return None
-        line, declared = same.pop(0)
+        line, lines, declared = same.pop(0)
         unread = _Unread((text, line, following, path))
         parts = []
-        for place, (kind, name, name_place, own_place, number) in enumerate(declared):
+        for place, (kind, name, name_place, number) in enumerate(declared):
             stub = _pending(KINDS[kind], partial(unread.declaration, place))
             object.__setattr__(stub, "name", ast.Name(name, Span(*name_place)))
-            object.__setattr__(stub, "span", Span(*own_place))
             if kind == KINDS.index(ast.Test):
                 self.tests[number] = stub
             elif number >= 0:
                 self.stubs[kind, name] = stub
             parts.append(Part(stub, ()))
-        piece = Piece(text, line, text.count("\n"), following, tuple(parts))
-        self.digests[id(piece)] = digest
-        return piece
+        return Piece(text, line, lines, following, tuple(parts))
 
     def memory(self) -> Memory:
         """What is kept of the declarations that were found again."""
@@ -253,8 +243,8 @@ class _Trail:
             declaration = stubs.get((contract, name))
             if declaration is None:
                 return _pending(TableContract, lambda: TableContract(name, ()))
-            made = partial(table_contract, name, domains=domains, report=_unheard, span=declaration.span)
-            return _pending(TableContract, lambda: made(declared=declaration.fields))
+            made = partial(table_contract, name, domains=domains, report=_unheard)
+            return _pending(TableContract, lambda: made(declared=declaration.fields, span=declaration.span))
 
         contracts = {name: promised(name) for name in kept["contracts"]}
         tables = {name: _pending(Table, partial(_decoded, one, self.types)) for name, one in kept["tables"].items()}
