@@ -252,6 +252,8 @@ def chunks(tokens: list[Token], text: str, tables: Tables) -> Iterator[Chunk]:
             head = not value_is_due(tokens, i, depth)
         if head and stray and (tokens[start].text, token.text) == ("from", "import"):
             head = _first_on_line(text, token.start)  # `from a import b` is one slip, and imports no `b`
+        if head and tokens[i - 1].text == ":" and depth == 0:
+            head = _first_on_line(text, token.start)  # `model m: contract C` is one slip, and declares no contract
         if head and (depth == 0 or (tokens[i + 1].kind in marks.names and _first_on_line(text, token.start))):
             yield Chunk(tokens[start:i], token, nesting, deep)
             start, depth, nesting, deep = i, 0, 0, None

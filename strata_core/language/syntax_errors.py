@@ -196,18 +196,21 @@ def _misspelled(word: Token, expected: set[str], tables: Tables) -> str | None:
 
 
 _ANNOTATIONS = frozenset({"nonnull", "unique", "primary_key", "protected", "enum", "classification", "mask"})
+_STATEMENTS = frozenset("join filter where let select derive group aggregate sort take dedup expand }".split())
 _DECLARATIONS = frozenset({"model", "source", "contract", "test", "pipeline", "fn", "domain", "import"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The token found, the texts before and after it, what was expected, and the word of the declaration."""
+    """The token found, the texts before and after it, what was expected, the word of the declaration, and the three
+    texts before it, where there are as many."""
 
     before: str
     text: str
     after: str
     expected: set[str]
     within: str
+    run: tuple[str, ...]
 
 
 # What calls for which fix, and the text in place of the token where that is all; the first that applies is given.
@@ -307,6 +310,35 @@ _FIXES: tuple[tuple[Callable[[_Found], bool], str, str | None], ...] = (
         "name the module, with dots for folders: `import finance.revenue`",
         None,
     ),
+    (lambda f: f.text == "not" and f.after == "null" and "nonnull" in f.expected, "write `nonnull`", None),
+    (lambda f: f.text == ":" and f.expected == {"->", "{"}, "a contract stands behind an arrow: `-> contract …`", "->"),
+    (
+        lambda f: f.text.isidentifier() and f.expected == {":"} and f.within in ("contract", "source"),
+        "a column is written `name: type`",
+        None,
+    ),
+    (
+        lambda f: f.text.isidentifier() and f.after == "=" and {"aggregate", ")"} <= f.expected,
+        "what is computed stands in an `aggregate`: `( aggregate { name = … } )`",
+        None,
+    ),
+    (
+        lambda f: f.text == "," and {"as", "filter"} <= f.expected,
+        "read a further table with a join: `join_left table on condition`",
+        None,
+    ),
+    (
+        lambda f: f.text == "," and {"filter", "}"} <= f.expected and "," not in f.expected,
+        "statements stand beside one another without commas: write each with its own word",
+        None,
+    ),
+    (
+        lambda f: f.before in ("+", "-") and f.text[:1].isdigit() and f.text[-1:] in "smhdwn",
+        "move an instant by a call: `date_add(x, days: 7)`, also `hours:`, `weeks:`, `months:`",
+        None,
+    ),
+    (lambda f: f.expected == {"["} and f.before == ":", "write a list, also of one: `[a]`", None),
+    (lambda f: f.before == "by" and f.text in ("{", "["), "name the columns alone: `dedup by a, b`", None),
     (lambda f: f.within == "import" and f.text == ",", "write an `import` for each module", None),
     (
         lambda f: f.within == "import" and f.text == "as",
@@ -326,6 +358,11 @@ _FIXES: tuple[tuple[Callable[[_Found], bool], str, str | None], ...] = (
     ),
     (lambda f: f.text == ";", "leave it out: nothing stands between two statements", ""),
     (
+        lambda f: f.expected == {":"} and f.run[:1] == ("from",) and f.text.partition("_")[0] in _STATEMENTS,
+        "another name for a table is written with `as`: `from orders as o`",
+        None,
+    ),
+    (
         lambda f: f.within == "model" and f.expected == {":"} and f.before.isidentifier(),
         "the word before it begins no statement (those are `filter`, `derive`, `select`, …); an entry is `name: value`",
         None,
@@ -338,12 +375,14 @@ def _fix(
 ) -> tuple[str | None, str | None]:
     """What helps, in words, and the text that stands right in the place of `token`."""
     after = tokens[at + 1].text if at + 1 < len(tokens) else ""
-    found = _Found(tokens[at - 1].text if at else "", token.text, after, expected, tokens[0].text if tokens else "")
+    run = tuple(t.text for t in tokens[max(0, at - 3) : at])
+    word = tokens[0].text if tokens else ""
+    found = _Found(run[-1] if run else "", token.text, after, expected, word, run)
     for applies, fix, text in _FIXES:
         if applies(found):
             return fix, text
-    if word := _misspelled(token, expected, tables):
-        return f"did you mean `{word}`?", word
+    if meant := _misspelled(token, expected, tables):
+        return f"did you mean `{meant}`?", meant
     if "," in expected and _is_operand(token, tables) and at and _is_operand(tokens[at - 1], tables):
         return "separate two entries by a comma", None
     if "IDENT" in expected and token.text in tables.keywords and after in (":", "=", ",", ".", "}", ")", "]", "("):

@@ -81,7 +81,7 @@ def test_error_in_a_model(errors, body, error):
         ("hello", "1:1 E001 expected a declaration (`source`, `contract`, `model`, …), found `hello` | None"),
         ("model m -> C { }", "1:12 E001 expected `contract`, found `C` | write `-> contract` and the contract's name"),
         ("contract C { a: int64 nonnul }", "1:23 E001 unknown word `nonnul` | did you mean `nonnull`?"),
-        ("contract C { a int64 }", "1:16 E001 expected `:`, found `int64` | None"),
+        ("contract C { a int64 }", "1:16 E001 expected `:`, found `int64` | a column is written `name: type`"),
         ("contract C { a: }", "1:17 E001 expected a name, found `}` | None"),
         ("contract C { a: int64", "1:22 E001 expected `,`, `;`, `}`, an annotation (`nonnull`, `primary_key`, …) or a name, found the end of the file | add `}`"),
         ("domain d = array(string>", "1:24 E001 expected `(`, `)`, `,`, `:`, `<` or …, found `>` | None"),

@@ -254,3 +254,37 @@ def test_a_brace_that_is_missing_above_is_no_habit() -> None:
 )
 def test_what_begins_no_declaration_here_is_told_what_does(text: str, said: str) -> None:
     assert [(d.code, d.fix) for d in parse_module(text, "f").diagnostics] == [("E001", said)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "model m { from t group { a } ( total = sum(b) ) }",
+            "what is computed stands in an `aggregate`: `( aggregate { name = … } )`",
+        ),
+        (
+            "model m { from t o join_left u on o.a == u.a }",
+            "another name for a table is written with `as`: `from orders as o`",
+        ),
+        ("model m { from t, u }", "read a further table with a join: `join_left table on condition`"),
+        (
+            "model m { from t let a = 1, b = 2 }",
+            "statements stand beside one another without commas: write each with its own word",
+        ),
+        (
+            "model m { from t derive { d = day + 7d } }",
+            "move an instant by a call: `date_add(x, days: 7)`, also `hours:`, `weeks:`, `months:`",
+        ),
+        ("model m { from t derive { r = rank() over (partition_by: a) } }", "write a list, also of one: `[a]`"),
+        ("model m { from t dedup by { a } }", "name the columns alone: `dedup by a, b`"),
+        ("contract C { a: int64 not null }", "write `nonnull`"),
+        ("contract C { a int64 nonnull }", "a column is written `name: type`"),
+        ('source s(csv: "s") { columns: { a int64 } }', "a column is written `name: type`"),
+        ("model m: contract C { from t }", "a contract stands behind an arrow: `-> contract …`"),
+    ],
+)
+def test_a_newcomers_slip_has_one_message_that_says_what_to_write(text: str, said: str) -> None:
+    parsed = parse_module(text, "f")
+    assert [(d.code, d.fix) for d in parsed.diagnostics] == [("E001", said)]
+    assert len(parsed.module.declarations) == 1
