@@ -196,7 +196,7 @@ def _misspelled(word: Token, expected: set[str], tables: Tables) -> str | None:
 
 
 _ANNOTATIONS = frozenset({"nonnull", "unique", "primary_key", "protected", "enum", "classification", "mask"})
-_STATEMENTS = frozenset({"join", "filter", "where", "let", "select", "derive", "group", "aggregate", "sort", "take", "}"})
+_STATEMENTS = frozenset({"join", "filter", "where", "let", "select", "derive", "group", "aggregate", "sort", "}"})
 _DECLARATIONS = frozenset({"model", "source", "contract", "test", "pipeline", "fn", "domain", "import"})
 
 
