@@ -27,6 +27,7 @@ from strata_core.planning.applying.apply import apply_plan
 from strata_core.planning.applying.blocking_tests import NO_TESTS, BlockingTests
 from strata_core.planning.applying.results import Event, Finished, Outcome, Published, Started
 from strata_core.planning.applying.run_events import Parent, announced
+from strata_core.planning.leaving_out import with_readers
 from strata_core.planning.live.promotion import Promotion, promote
 from strata_core.planning.plan import Plan
 from strata_core.planning.project import Project, compile_, compile_sound, open_project
@@ -42,6 +43,7 @@ from .model_tests import UnitTests, expected, selected_tests, unit_tested, untes
 from .names import ON_ERROR, PROMOTE_FROM, RUN_ID
 from .partitions import asked_of
 from .readers import fresh_readers
+from .resource import Recompute
 from .runlog import RunLog
 from .runtags import tag_run
 from .selection import Selection, require_known, selection_of, without
@@ -60,7 +62,7 @@ class StrataApplication:
     context: AssetExecutionContext
     root: Path
     environment: str
-    force: bool
+    recompute: Recompute
 
     def stream(self) -> Iterator[Told]:
         """Carry it out. Raises `Failure` at the end where a model was violated or failed."""
@@ -106,11 +108,7 @@ class StrataApplication:
     ) -> Generator[Told, None, Selection]:
         """What is left of `selection` where the unit tests of the models `wrong` keep them from being applied, and with
         them what would be made of them."""
-        left_out = {**wrong}
-        for name, model in compile_(project).models.items() if wrong else ():
-            above = [d for u in model.upstream if u in left_out for d in left_out[u]]
-            if above:
-                left_out.setdefault(name, tuple(above))
+        left_out = with_readers(compile_(project), wrong) if wrong else {}
         pins = ((key, left_out[name]) for name, key in selection.pins.items() if name in left_out)
         yield from (events.unknown(key, found) for key, found in pins)
         return without(selection, left_out)
@@ -156,11 +154,17 @@ class StrataApplication:
         models, compiled = selection.models, workspace.compiled
         source = self.context.run.tags.get(PROMOTE_FROM)
         partitions = asked_of(self.context, models.values())
-        take_back = partitions is None and not compiled.errors and models.keys() == compiled.models.keys()
+        take_back = partitions is None and models.keys() == compiled.models.keys()
         if source is not None and models:
             return governed_promotion(workspace, source, models, with_upstream=False, take_back=take_back), NO_TESTS
         return governed_plan(
-            workspace, models, with_upstream=False, take_back=take_back, force=self.force, asked=partitions
+            workspace,
+            models,
+            with_upstream=False,
+            take_back=take_back,
+            force=self.recompute == "all",
+            full_refresh=self.recompute == "full_refresh",
+            asked=partitions,
         )
 
     def _happening(
@@ -189,6 +193,8 @@ class StrataApplication:
         log = RunLog(self.context.log, workspace.project, self.environment)
         telling = Telling(self.context, workspace, selection, plan)
         tag_run(self.context, workspace)
+        if plan.outlived:
+            log.outlived(plan.outlived)
         parent = Parent(run.run_id, "dagster", run.job_name)
         happening = self._happening(workspace, work, tests, log)
         happened = announced(happening, workspace, plan, self.context.log.warning, parent)

@@ -51,12 +51,6 @@ def headline(diagnostics: Sequence[Diagnostic], *, placed: bool = False) -> str:
     return f"{first.code} {first.message}{place}{more}"
 
 
-def few(keys: Sequence[str], most: int = 5) -> str:
-    """The first of `keys` in a line, and how many more there are."""
-    more = f" and {len(keys) - most} more" if len(keys) > most else ""
-    return ", ".join(keys[:most]) + more
-
-
 def failure_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[str]:
     """Each of the findings in a line of a run's failure, once."""
     found = [*dict.fromkeys(diagnostics)]

@@ -13,13 +13,17 @@ from .project import StrataProject
 if TYPE_CHECKING:  # loaded when a run begins: a code location does without engines and their libraries
     from .application import StrataApplication
 
-Recompute = Literal["stale", "all"]
+Recompute = Literal["stale", "full_refresh", "all"]
 
 
 class StrataRunConfig(Config):
     """Run configuration for an op of `@strata_assets`, where a run may force what it would reuse."""
 
-    recompute: Recompute = Field(default="stale", description="`all` computes every selected model, fresh or not.")
+    recompute: Recompute = Field(
+        default="stale",
+        description="`full_refresh` computes the selected incremental models in full, from all rows; `all` computes "
+        "every selected model, fresh or not.",
+    )
 
 
 class StrataResource(ConfigurableResource[Any]):
@@ -53,7 +57,7 @@ class StrataResource(ConfigurableResource[Any]):
         """An apply of the models that `context` selects; `stream()` carries it out and tells what happened."""
         from .application import StrataApplication
 
-        return StrataApplication(context, self.root, self.environment, recompute == "all")
+        return StrataApplication(context, self.root, self.environment, recompute)
 
 
 def _value(given: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from strata_core.diagnostics.listing import listed
 from strata_core.planning.applying.results import ModelResult, Started, Status
 from strata_core.planning.project import Project
 from strata_core.store.environments import EnvironmentVersion
@@ -14,6 +15,8 @@ from strata_core.store.environments import EnvironmentVersion
 from .findings import findings
 
 SECONDS_BETWEEN = 10.0
+MOST_NAMES = 6
+"""Tables that a line names; its fields have all."""
 
 
 class Log(Protocol):
@@ -86,6 +89,11 @@ class RunLog:
         without = f", without {', '.join(removed)}: no model of the project any more" if removed else ""
         fields = self._fields("published", version=version.number, models=[*models], removed=[*removed])
         self.log.info(f"{self.environment}: version {version.number} is live{without}", extra=fields)
+
+    def outlived(self, names: Sequence[str]) -> None:
+        """Tables stay live that no model makes any more."""
+        why = "no model of the project any more, stays live until an op applies all models, or `strata apply`"
+        self.log.warning(f"{listed(names, MOST_NAMES)}: {why}", extra=self._fields("outlived", models=[*names]))
 
     def _fields(self, event: str, **facts: object) -> dict[str, object]:
         return {"strata": {"event": event, "environment": self.environment, **facts}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -13,22 +14,25 @@ from ..diagnostics import Diagnostic
 from ..diagnostics.listing import listed
 from ..diagnostics.render import diagnostic_as_json
 from ..diagnostics.wording import plural
-from ..planning.project import Project, compile_sound
+from ..planning.project import Project, compile_, compile_sound
 from .exits import CLEAN, FAILED, FINDINGS, VIOLATED
 from .options import (
     environment_option,
     force_option,
     format_option,
     full_refresh_option,
+    keep_going_option,
     models_argument,
     on_project,
     partition_option,
 )
+from .plan import outlived
 from .progress import Progress
 from .report import rendered, tell
 
 if TYPE_CHECKING:
     from ..planning.applying.results import Event, ModelResult, Outcome
+    from ..planning.leaving_out import LeftOut
     from ..planning.partitions.asked_periods import Asked
     from ..planning.plan import Plan
 
@@ -44,6 +48,12 @@ MOST_PARTITIONS = 6
 @format_option("text", "json")
 @force_option
 @full_refresh_option
+@keep_going_option
+@click.option(
+    "--block-on-unit-tests",
+    is_flag=True,
+    help="Ask the unit tests of stale models first; one that fails them, and what would be made of it, is left out.",
+)
 @partition_option
 def apply_command(
     project: Project,
@@ -52,6 +62,8 @@ def apply_command(
     format_: str,
     force: bool,
     full_refresh: bool,
+    keep_going: bool,
+    block_on_unit_tests: bool,
     asked: Asked | None,
 ) -> int:
     """Compute what is stale, pin it and publish it in one step.
@@ -65,20 +77,31 @@ def apply_command(
     from ..planning.applying.apply import apply_plan
     from ..planning.applying.run_events import announced
     from ..planning.choosing import models_named
+    from ..planning.leaving_out import failing_unit_tests, sound_models, with_readers
     from ..planning.workspace import open_workspace
 
     with Progress("looking at files", quiet=format_ == "json") as shown:
-        workspace = open_workspace(project, environment, compile_sound(project))
+        compiled = compile_(project) if keep_going else compile_sound(project)
+        workspace = open_workspace(project, environment, compiled)
         swept = workspace.store.sweep_staging()
         if swept:
             shown.say(f"removed {plural(len(swept), 'candidate')} of killed applies")
-        selected = models_named(project, models) or None
-        plan, tests = governed_plan(workspace, selected, force=force, full_refresh=full_refresh, asked=asked)
+        selected = sound_models(compiled, models_named(project, models) or None)
+        planned = partial(governed_plan, workspace, force=force, full_refresh=full_refresh, asked=asked)
+        plan, tests = planned(selected)
+        wrong: LeftOut = {}
+        if block_on_unit_tests and (wrong := failing_unit_tests(project, compiled, [m.name for m in plan.stale])):
+            left_out = with_readers(compiled, wrong)
+            plan, tests = planned([m.name for m in plan.models if m.name not in left_out], with_upstream=False)
+        if found := (*compiled.errors, *(d for violations in wrong.values() for d in violations)):
+            shown.say(rendered(found, project.line_source, err=True))
         if plan.conflicts:
             tell(plan.conflicts, project.line_source, format_)
             return FINDINGS
         if plan.lints and format_ != "json":
             shown.say(rendered(plan.lints, project.line_source, err=True))
+        if plan.outlived:
+            shown.say(outlived(plan))
         publish = project.config.environment(environment).publish
         events = apply_plan(
             workspace,
@@ -94,7 +117,9 @@ def apply_command(
         click.echo(json.dumps(as_json(outcome, plan), indent=2))
     else:
         click.echo(summary(outcome, environment))
-    return VIOLATED if outcome.violated else FAILED if outcome.failed else CLEAN
+    if outcome.violated or wrong:
+        return VIOLATED
+    return FAILED if outcome.failed else FINDINGS if compiled.errors else CLEAN
 
 
 def _told(events: Iterator[Event], project: Project, shown: Progress, width: int) -> Outcome:

@@ -73,6 +73,16 @@ def full_refresh_option(command: Verb) -> Verb:
     )(command)
 
 
+def keep_going_option(command: Verb) -> Verb:
+    """`--keep-going`."""
+    return click.option(
+        "--keep-going",
+        is_flag=True,
+        help="Go on with the models that compile where others do not; what is live of these stays, and the exit code "
+        "is not 0.",
+    )(command)
+
+
 def partition_option(command: Verb) -> Verb:
     """`--partition`."""
     return click.option(

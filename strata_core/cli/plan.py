@@ -13,13 +13,14 @@ from ..diagnostics.listing import listed
 from ..diagnostics.render import diagnostic_as_json
 from ..diagnostics.wording import plural
 from ..planning.plan import Plan
-from ..planning.project import Project, compile_sound
+from ..planning.project import Project, compile_, compile_sound
 from .exits import CLEAN, FINDINGS, exit_code
 from .options import (
     environment_option,
     force_option,
     format_option,
     full_refresh_option,
+    keep_going_option,
     models_argument,
     on_project,
     partition_option,
@@ -45,6 +46,7 @@ HEADERS = ("", "model", "why", "how", "input", "last took")
 @format_option("text", "json")
 @force_option
 @full_refresh_option
+@keep_going_option
 @partition_option
 def plan_command(
     project: Project,
@@ -53,6 +55,7 @@ def plan_command(
     format_: str,
     force: bool,
     full_refresh: bool,
+    keep_going: bool,
     asked: Asked | None,
 ) -> int:
     """Show which models are stale, and why: own change, contract change, upstream change, data change, missing.
@@ -67,12 +70,14 @@ def plan_command(
     from ..contract_engine.governed import governed_plan
     from ..planning.choosing import models_named
     from ..planning.forecast import forecast
+    from ..planning.leaving_out import sound_models
     from ..planning.moved_sources import moved_sources
     from ..planning.workspace import open_workspace
 
     with Progress("looking at files", quiet=format_ == "json"):
-        workspace = open_workspace(project, environment, compile_sound(project), write=False)
-        selected = models_named(project, models) or None
+        compiled = compile_(project) if keep_going else compile_sound(project)
+        workspace = open_workspace(project, environment, compiled, write=False)
+        selected = sound_models(compiled, models_named(project, models) or None)
         plan, tests = governed_plan(workspace, selected, force=force, full_refresh=full_refresh, asked=asked)
         forecasts = forecast(workspace, plan) if plan.stale else {}
         moved = moved_sources(workspace, plan)
@@ -84,11 +89,11 @@ def plan_command(
     else:
         for line in lines(plan, forecasts, tests):
             click.echo(line, color=colored())
-    if found := [*missing, *plan.conflicts, *tests.refused, *plan.lints]:
+    if found := [*compiled.errors, *missing, *plan.conflicts, *tests.refused, *plan.lints]:
         tell(found, project.line_source)
     if missing:
         return exit_code(missing)
-    return FINDINGS if plan.conflicts or tests.refused else CLEAN
+    return FINDINGS if compiled.errors or plan.conflicts or tests.refused else CLEAN
 
 
 def as_json(
@@ -99,6 +104,7 @@ def as_json(
         "environment": plan.environment,
         "version": plan.base.number,
         "removed": list(plan.removed),
+        "outlived": list(plan.outlived),
         "lints": [diagnostic_as_json(d) for d in plan.lints],
         "conflicts": [diagnostic_as_json(d) for d in plan.conflicts],
         "diagnostics": [diagnostic_as_json(d) for d in (*missing, *tests.refused)],
@@ -164,6 +170,8 @@ def lines(plan: Plan, forecasts: Mapping[str, Forecast], tests: BlockingTests) -
         below = [*effect_lines(forecasts[row[1]].effect), *_tests(tests, row[1])]
         yield from (f"{' ' * (widths[0] + 4)}{line}" for line in below)
     yield from (f"  {name}: no model of the project any more, will be unpublished" for name in plan.removed)
+    if plan.outlived:
+        yield f"  {outlived(plan)}"
     yield from (f"  {a.table}: {a.by} approved the change {a.change[:12]}" for a in plan.approved)
     if not rows and not plan.removed:
         yield f"{plan.environment}: nothing to do, {plural(fresh, 'model')} fresh"
@@ -172,6 +180,11 @@ def lines(plan: Plan, forecasts: Mapping[str, Forecast], tests: BlockingTests) -
     counted = f"{plural(len(plan.stale), 'model')} stale{f' ({reused:,} reused)' if reused else ''}, {fresh:,} fresh"
     breaking = sum(f.effect.breaks for f in forecasts.values())
     yield f"{plan.environment}: {counted}{f', {breaking:,} breaking' if breaking else ''}"
+
+
+def outlived(plan: Plan) -> str:
+    """What a plan of some models leaves live that none makes any more."""
+    return f"{listed(plan.outlived, MOST_REACHED)}: no model of the project any more, stays live until an apply of all"
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:

@@ -120,7 +120,8 @@ class PlannedModel:
 class Plan:
     """The models looked at, in topological order, against version `base` of an environment.
 
-    `removed` names what is published of this project and is no model of it any more. `conflicts` says what publishing
+    `removed` names what is published of this project and is no model of it any more; a plan of some models leaves it
+    live, and has it in `outlived`. `conflicts` says what publishing
     would break of other projects, as the `catalog` has them, and which lints are errors here: then nothing is applied.
     `lints` are the others that only a plan can tell. `approved` are changes that pass although they break.
     """
@@ -129,6 +130,7 @@ class Plan:
     base: EnvironmentVersion
     models: tuple[PlannedModel, ...]
     removed: tuple[str, ...] = ()
+    outlived: tuple[str, ...] = ()
     conflicts: tuple[Diagnostic, ...] = ()
     lints: tuple[Diagnostic, ...] = ()
     approved: tuple[Approved, ...] = ()

@@ -58,13 +58,14 @@ class Workspace:
         """The plan against the environment as it is now, with what it would break of other projects that share the
         store; parameters as `plan.make_plan`. Without a selection it is for the models of the environment's pipelines
         and what they read, or for all where none names any, and takes back what is no model any more; a selection does
-        so with `take_back`. `approvals` gives what owners approved, and is asked where something would break. With
-        `asked` it is for these partitions of time of the selected models, or of all that have them.
+        so with `take_back`. Where the project has errors nothing is taken back: it is not known what it declares.
+        `approvals` gives what owners approved, and is asked where something would break. With `asked` it is for these
+        partitions of time of the selected models, or of all that have them.
 
         Raises `StrataError` E094 or E092 where the catalog cannot be read, E027 and E037 where there is no such model
         or partition.
         """
-        take_back = take_back or (selected is None and asked is None)
+        take_back = (take_back or (selected is None and asked is None)) and not self.compiled.errors
         if selected is None:
             selected = models_in(self.compiled, self.environment)
             selected = selected if asked is None else with_periods(self.compiled, asked, selected)
@@ -88,11 +89,12 @@ class Workspace:
             by_periods=by_periods,
         )
         name, catalog = self.project.config.name, read_catalog(self.store, self.environment)
-        removed = removed_tables(name, self.compiled, catalog, plan.base) if take_back else ()
+        gone = removed_tables(name, self.compiled, catalog, plan.base)
+        removed, outlived = (gone, ()) if take_back else ((), () if self.compiled.errors else gone)
         publishing = {*removed, *(m.name for m in plan.stale)}
         breaks = breaks_of(name, models_offered(self.compiled, prints), catalog, publishing, approvals)
-        plan = replace(plan, removed=removed, conflicts=breaks.diagnostics, approved=breaks.approved, catalog=catalog)
-        return self.linted(plan)
+        told = replace(plan, removed=removed, outlived=outlived, approved=breaks.approved, catalog=catalog)
+        return self.linted(replace(told, conflicts=breaks.diagnostics))
 
     def live(self, version: EnvironmentVersion) -> Live:
         """What is there beside `version` of the environment."""

@@ -36,11 +36,12 @@ from strata_core.contract_engine.pin.guard import (
     promote,
 )
 from strata_core.diagnostics import Diagnostic, StrataError
+from strata_core.diagnostics.listing import listed
 from strata_core.frozen import replace
 
 from ..application import transient
 from ..contracts.results import told_of_tests
-from ..findings import failure_lines, few, findings
+from ..findings import failure_lines, findings
 from ..names import CONTRACT, DBT_FAILED_ROWS, DBT_UNIQUE_ID, LOCATION, PROMOTE_FROM, RUN_ID
 from ..pins import TOGETHER, nothing_published
 from ..shown import Shown, in_turn
@@ -52,6 +53,7 @@ from .made import Looking
 from .op import GuardedOp
 from .promotion import looked_at
 from .telling import Conclusion, GuardTelling, logged, unusable
+from .verdicts import MOST_KEYS
 
 DBT_ID = "unique_id"
 """Metadata of what dagster-dbt yields: the node of the dbt project."""
@@ -250,7 +252,7 @@ class Guarding:
     def _named(self, key: AssetKey) -> str:
         """A refused asset, with the partitions that are, where others are not."""
         keys = self.judged[key].refused if key in self.judged else ()
-        return key.to_user_string() + (f" (partitions {few(keys)})" if keys else "")
+        return key.to_user_string() + (f" (partitions {listed(keys, MOST_KEYS)})" if keys else "")
 
     def _raise(
         self,

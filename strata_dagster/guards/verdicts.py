@@ -8,15 +8,19 @@ from dagster import AssetCheckResult, AssetCheckSeverity, AssetKey, MetadataValu
 
 from strata_core.contract_engine.pin.guard import Guard, Verdict
 from strata_core.diagnostics import Diagnostic
+from strata_core.diagnostics.listing import listed
 from strata_core.diagnostics.wording import plural
 from strata_core.store.environments import EnvironmentVersion
 
 from .. import pins
 from ..events import MOST_PARTITIONS
-from ..findings import few, headline, list_of
+from ..findings import headline, list_of
 from ..names import PARTITION_ROW_COUNT
 from ..pins import Metadatum, offenders, pin_result, pin_table
 from ..tables import markdown_table
+
+MOST_KEYS = 5
+"""Partitions that a line names; the table of a check has more."""
 
 
 def live_metadata(guard: Guard, verdict: Verdict, version: EnvironmentVersion) -> dict[str, Metadatum]:
@@ -79,9 +83,11 @@ def of_partitions(
     live = verdict.going_live if version is not None else ()
     waiting = [k for k, one in verdict.partitions.items() if one.sound and k not in live]
     said = (
-        [f"{headline(verdict.violations)}: {few(refused)} not published, what is live of them stays"] if refused else []
+        [f"{headline(verdict.violations)}: {listed(refused, MOST_KEYS)} not published, what is live of them stays"]
+        if refused
+        else []
     )
-    said += [f"{few(waiting)} not published, {because}"] if waiting else []
+    said += [f"{listed(waiting, MOST_KEYS)} not published, {because}"] if waiting else []
     said += [f"{plural(len(live), 'partition')} live as `{verdict.promise.name}`"] if live else []
     text = "; ".join(said) if refused or waiting else f"the rows keep `{contract}`: {said[0]}"
     told = f"{_table_of(verdict, live)}\n{pin_table(verdict.report)}"

@@ -57,6 +57,18 @@ error[E089]: `paid` fails 'drops free sales': 1 row is missing and 1 row is not 
     )
 
 
+def test_they_keep_a_model_and_its_readers_from_being_applied_where_that_is_asked_for(cli):
+    cli.write("models/tests.strata", UNIT.replace("| 1  | 2      |", "| 1  | 3      |"))
+    cli.edit("models/paid.strata", "model paid", "model other { from sales }\nmodel paid")
+    ran = cli("apply", "--block-on-unit-tests")
+    assert (ran.code, ran.out) == (3, "prod: version 1 is live (1 computed)\n")
+    assert "error[E089]: `paid` fails 'drops free sales'" in ran.err
+    assert cli("apply", "--block-on-unit-tests", "--format", "json").document["published"] == []
+    cli.write("models/tests.strata", UNIT)
+    ran = cli("apply", "--block-on-unit-tests")
+    assert (ran.code, ran.out) == (0, "prod: version 2 is live (1 fresh, 2 computed)\n")
+
+
 def test_beside_data_tests(cli):
     cli.write("models/tests.strata", UNIT + "test paid { expect row_count > 1 }")
     ran = cli("test")

@@ -120,6 +120,35 @@ def test_a_selection_of_nothing_is_refused(cli, verb, selected, message):
     assert not (cli.root / ".strata" / "store" / "environments").exists()
 
 
+def test_what_is_no_model_any_more_is_told_where_a_plan_of_some_models_leaves_it_live(cli):
+    cli("apply")
+    cli.edit("models/totals.strata", "model totals", "model sums")
+    told = "totals: no model of the project any more, stays live until an apply of all"
+    assert f"  {told}\n" in cli("plan", "sums").out
+    assert cli("plan", "sums", "--format", "json").document["outlived"] == ["totals"]
+    ran = cli("apply", "sums")
+    assert (ran.code, ran.err.splitlines()[0]) == (0, told)
+    assert "totals: no model of the project any more, will be unpublished" in cli("plan").out
+    cli("apply")
+    assert cli("plan", "sums").out == "prod: nothing to do, 1 model fresh\n"
+
+
+def test_an_apply_that_keeps_going_applies_what_compiles_and_leaves_the_rest_live(cli):
+    cli("apply")
+    cli.edit("models/paid.strata", "model paid", "model other { from sales }\nmodel paid")
+    cli.edit("models/totals.strata", "sum(amount)", "sum(amuont)")
+    assert cli("apply").code == 1
+    for verb in ("plan", "apply"):
+        ran = cli(verb, "--keep-going")
+        assert (ran.code, "error[E021]" in ran.err) == (1, True)
+    assert cli("history", "--format", "json").document[0]["changed"] == ["other"]
+    assert cli("show", "totals").code == 0  # in which nothing is wrong: what is live stays
+    named = cli("apply", "totals", "other", "--keep-going")
+    assert (named.code, named.out) == (1, "prod: nothing to do (1 fresh)\n")
+    cli.write("models/totals.strata", "model totals {{")
+    assert "unpublished" not in cli("plan", "--keep-going").out  # of which nobody knows whether it is still declared
+
+
 def test_a_plan_that_would_break_what_is_protected(cli):
     cli.edit("models/totals.strata", "total: money(EUR) nonnull", "total: money(EUR) nonnull protected")
     cli("apply")

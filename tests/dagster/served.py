@@ -92,7 +92,7 @@ class Served:
 
         return str(until(status))
 
-    def backfill(self, asset: str, partitions: list[str]) -> list[dict[str, Any]]:
+    def backfill(self, asset: str, partitions: list[str], seconds: float = 300) -> list[dict[str, Any]]:
         """The runs of a backfill that has ended."""
         params = {"assetSelection": [{"path": [asset]}], "partitionNames": partitions, "tags": [], "title": "b"}
         done = self.ask(BACKFILL, params=params)["launchPartitionBackfill"]
@@ -102,7 +102,7 @@ class Served:
             found = self.ask(BACKFILLED, id=done["backfillId"])["partitionBackfillOrError"]
             return found["status"] if found["status"].startswith(("COMPLETED", "FAILED")) else None
 
-        assert until(status, 300) == "COMPLETED_SUCCESS"
+        assert until(status, seconds) == "COMPLETED_SUCCESS"
         return self.runs({"dagster/backfill": done["backfillId"]})
 
     def runs(self, tags: dict[str, str]) -> list[dict[str, Any]]:

@@ -44,7 +44,14 @@ def test_a_run_that_is_terminated_in_the_ui_publishes_nothing_and_leaves_nothing
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("policy", "runs"), [("", 1), (", backfill_policy=BackfillPolicy.multi_run(10)", 3)])
+@pytest.mark.parametrize(
+    ("policy", "runs"),
+    [
+        ("", 1),
+        (", backfill_policy=BackfillPolicy.multi_run(10)", 3),
+        (", backfill_policy=BackfillPolicy.multi_run(1)", 30),  # as many at once as the daemon allows, on one table
+    ],
+)
 def test_a_backfill_of_thirty_partitions_as_one_run_and_as_several(sales, policy, runs) -> None:
     days = [f"2024-01-{day:02}" for day in range(1, 31)]
     sales.edit("models/sales.strata", '"2024-01-05"', '"2024-01-31"')
@@ -53,7 +60,7 @@ def test_a_backfill_of_thirty_partitions_as_one_run_and_as_several(sales, policy
     sales.edit("sales_definitions.py", "op_per_model=False", f"op_per_model=False{policy}")
     sales.edit("sales_definitions.py", "import AssetExecutionContext", "import BackfillPolicy, AssetExecutionContext")
     with dev(sales.root, sales.root.parent / "home", "sales_definitions") as served:
-        started = served.backfill("daily", days)
+        started = served.backfill("daily", days, seconds=300 + 20 * runs)
     assert [run["status"] for run in started] == ["SUCCESS"] * runs
     assert [row["n"] for row in sorted(sales.rows("daily"), key=lambda r: r["id"])] == list(range(1, 31))
     assert sorted(sales.versions("daily")) == days

@@ -84,6 +84,34 @@ def test_a_promotion_tells_of_each_partition_that_is_other_than_before(place, ke
     assert (again.success, again.made) == (True, {})
 
 
+def test_a_partition_that_is_refused_is_shown_by_what_another_run_made_last(place) -> None:
+    assert place.run(parted(place, a=rows()), partition_key="a").success
+    last = place.run(parted(place, b=rows(id=[3, 4])), partition_key="b")
+    refused = place.run(parted(place, a=rows(country=["FR", "ES"])), partition_key="a")
+    pin = refused.checks["write_pin"]
+    assert (pin.passed, pin.target_materialization_data.run_id) == (False, last.result.run_id)
+
+
+def test_a_promotion_of_an_op_that_makes_all_its_assets_tells_of_each_in_one(place) -> None:
+    def pair() -> dg.AssetsDefinition:
+        @dg.multi_asset(outs={"orders": dg.AssetOut(), "outside": dg.AssetOut()}, partitions_def=PARTS)
+        def both(context: dg.AssetExecutionContext) -> Iterator[Any]:
+            first = 1 if context.partition_key == "a" else 3
+            yield dg.Output(rows(id=[first, first + 1]), "orders")
+            yield dg.Output(pl.DataFrame({"id": [first]}), "outside")
+
+        return guard(both, project=place.project)
+
+    for key in ("a", "b"):
+        run = place.run(pair(), partition_key=key, environment="dev")
+        assert run.success, run.failure
+    run = place.run(pair(), partition_key="b", tags=PROMOTED)
+    assert run.success, run.failure
+    assert {name: made.partition for name, made in run.made.items()} == {"orders": "b", "outside": "b"}
+    assert sorted(row["id"] for row in place.live()) == [1, 2, 3, 4]
+    assert place.live("outside") == [{"id": 1}, {"id": 3}]
+
+
 def test_partitions_lie_in_files_of_their_own_or_in_one_table_that_is_judged_whole(place) -> None:
     def written(location: str) -> dg.AssetsDefinition:
         @dg.asset(partitions_def=PARTS, metadata={"strata/location": location})

@@ -155,6 +155,9 @@ def test_a_run_of_all_models_takes_back_what_is_no_model_any_more(shop) -> None:
     assert part.success
     environment = open_workspace(open_project(project=shop.root), "prod").store.environment("prod")
     assert set(environment.head().models) == {"paid", "by_country", "rate"}
+    told = [e.message for e in shop.instance.all_logs(part.result.run_id) if "no model" in e.message]
+    why = "no model of the project any more, stays live until an op applies all models, or `strata apply`"
+    assert told == [f"rate: {why}"]
     run = shop.run()
     assert run.success
     assert set(environment.head().models) == {"paid", "by_country"}
@@ -198,6 +201,18 @@ def test_an_incremental_model_tells_the_way_it_was_computed_and_its_partitions(s
     again = shop.run(selection=only).made["visit_log"].metadata
     assert again["reused"].value is True
     assert "way" not in again
+
+
+def test_a_full_refresh_computes_incremental_models_from_all_rows_and_no_others(shop) -> None:
+    shop.write("models/visits.strata", LOG)
+    shop.write("data/visits.csv", FIRST)
+    shop.run()
+    shop.write("data/visits.csv", FIRST + "3,2024-01-03 09:00,2024-01-03\n")
+    run = shop.run(recompute="full_refresh")
+    assert run.made["visit_log"].metadata["way"].value == "full: asked for"
+    assert run.made["visit_log"].metadata["reason"].value == "data change: visits; full refresh"
+    reused = {name for name, made in run.made.items() if "reused" in made.metadata and made.metadata["reused"].value}
+    assert reused == {"paid", "by_country", "rate"}
 
 
 GENERATED = """

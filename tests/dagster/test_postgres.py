@@ -4,6 +4,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,66 @@ def test_a_violation_is_told_and_what_was_live_stays(shop: Shop, bad_orders: str
     shop.write("data/orders.csv", good_orders)
     assert shop.run().success
     assert shop.stale() == {}
+
+
+PAYMENTS = """
+contract Payment {
+  id: int64 primary_key
+  amount: decimal(10, 2) nonnull
+  at: timestamp nonnull
+  note: string enum {a, b}
+}
+"""
+
+
+def test_a_guard_over_a_table_of_postgres_keeps_what_is_sound_and_stays_at_it(
+    shop: Shop, server: postgres.Server
+) -> None:
+    import polars as pl
+    import sqlalchemy
+
+    from strata_dagster import StrataResource, guard
+
+    shop.write("models/payments.strata", PAYMENTS)
+    engine = sqlalchemy.create_engine(shop.instance.event_log_storage.postgres_url)
+
+    def written(statement: str) -> None:
+        with engine.begin() as connection:
+            connection.execute(sqlalchemy.text(statement))
+
+    @dg.asset
+    def payments() -> pl.DataFrame:
+        with engine.connect() as connection:
+            types = {"amount": pl.Decimal(10, 2)}  # of a numeric polars takes the scale alone
+            return pl.read_database("select * from payments", connection, schema_overrides=types)
+
+    def run() -> Any:
+        made = guard(payments, project=shop.project, contracts="Payment")
+        return dg.materialize(
+            [made], instance=shop.instance, resources={"strata": StrataResource(shop.root)}, raise_on_error=False
+        )
+
+    def version(done: Any) -> str:
+        (event,) = done.get_asset_materialization_events()
+        return str(event.materialization.tags["dagster/data_version"])
+
+    written("create table payments (id bigint primary key, amount numeric(10, 2), at timestamp, note text)")
+    written("insert into payments values (1, 9.50, '2026-01-01 10:00', 'a'), (2, 0, '2026-01-01 11:00', null)")
+    first = run()
+    assert first.success, [c.description for c in first.get_asset_check_evaluations()]
+    assert [row["amount"] for row in shop.live("payments")] == [Decimal("9.50"), Decimal("0.00")]
+    written("update payments set note = note")  # which moves rows about
+    assert version(run()) == version(first)
+    written("insert into payments values (3, 1, '2026-01-01 12:00', 'c')")
+    refused = run()
+    assert not refused.success
+    pin = {c.check_name: c for c in refused.get_asset_check_evaluations()}["write_pin"]
+    assert pin.description.startswith("E082 1 row has a value of `note` outside")
+    assert len(shop.live("payments")) == 2
+    written("update payments set note = 'b' where id = 3")
+    assert version(run()) != version(first)
+    assert len(shop.live("payments")) == 3
+    engine.dispose()
 
 
 def test_a_guarded_asset_keeps_its_last_known_good(shop: Shop) -> None:

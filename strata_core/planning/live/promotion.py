@@ -94,7 +94,7 @@ def plan_promotion(
         refused, told = _tested(between, changed, new, rules)
     conflicts = (*refused, *(d for one in broken for d in one.diagnostics))
     approved = tuple(a for one in broken for a in one.approved)
-    plan = Plan(between.target, base, planned, removed, conflicts, approved=approved, catalog=catalog)
+    plan = Plan(between.target, base, planned, removed, conflicts=conflicts, approved=approved, catalog=catalog)
     plan = workspace.linted(plan, {name: table.contract.span for name, table in new.items()})
     return Promotion(source, between.there, replace(plan, lints=(*plan.lints, *told)), tables)
 
