@@ -8,6 +8,7 @@ from functools import cache
 
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetKey, MetadataValue
 
+from strata_core.contract.freshness import clock_note
 from strata_core.contract.rules import rough_age
 from strata_core.diagnostics import StrataError
 from strata_core.planning.engines import make_engine
@@ -59,7 +60,8 @@ def _description(health: Health, environment: str) -> str:
     if health.pointer is None or health.age is None:
         return f"nothing is live in {environment}: {'; '.join(d.message for d in health.faults)}"
     verdict = "sound" if health.sound else "too old" if health.only_old else "not sound"
-    return f"live for {rough_age(health.age)}, {verdict}"
+    note = clock_note(moment(health.pointer.published_at or 0), datetime.now(UTC))
+    return f"live for {rough_age(health.age)}{note}, {verdict}"
 
 
 def _metadata(health: Health) -> dict[str, Metadatum]:

@@ -17,7 +17,9 @@ from .progress import Progress
 from .report import Lines, answered, lines_below, rendered
 
 if TYPE_CHECKING:
-    from ..contract_engine.pin.guard import Promotion, Verdict
+    from collections.abc import Iterator
+
+    from ..contract_engine.pin.guard import Guard, Promise, Promotion, Verdict
 
 
 @click.command("guard")
@@ -37,6 +39,14 @@ if TYPE_CHECKING:
     help="What TABLE is held to: `product/asset`, or a `contract` of the models (default: the one that covers it).",
 )
 @click.option("--rows", metavar="PATH", help="Where the rows are: Parquet or CSV (default: as the contract says).")
+@click.option(
+    "--partition",
+    "partitions",
+    multiple=True,
+    metavar="KEY",
+    help="Only these partitions of TABLE, each judged alone: the rows whose `partition_by` column is KEY, or those in "
+    "the file that `--rows` names with `{partition}` for KEY.",
+)
 def guard_command(
     project: Path | None,
     tables: tuple[str, ...],
@@ -44,20 +54,22 @@ def guard_command(
     format_: str,
     contract: str | None,
     rows: str | None,
+    partitions: tuple[str, ...],
 ) -> int:
     """Hold tables that others made (dbt models, files) against their contracts, and keep what is sound.
 
     Rows that keep the contract of TABLE, and the blocking tests about it, become its live version in the store: what
     `strata show` prints and sources of kind `table:` read. Where they do not, nothing changes, the last-known-good
-    stays live, and the exit code is 3.
+    stays live, and the exit code is 3. With --partition those that keep it go live beside the others of the table, and
+    those that do not stay as they were.
     """
-    if len(tables) > 1 and (contract or rows):
-        raise click.UsageError("--contract and --rows are about one TABLE")
+    if len(tables) > 1 and (contract or rows or partitions):
+        raise click.UsageError("--contract, --rows and --partition are about one TABLE")
     root = open_setting(project).root
     lines = lines_below(root)
 
     def answer() -> int:
-        return _guarded(root, tables, environment, format_, contract, rows, lines)
+        return _guarded(root, tables, environment, format_, contract, rows, partitions, lines)
 
     return answered(answer, lines, format_)
 
@@ -69,6 +81,7 @@ def _guarded(
     format_: str,
     contract: str | None,
     rows: str | None,
+    partitions: tuple[str, ...],
     lines: Lines,
 ) -> int:
     from ..contract_engine.pin.guard import judge, open_guard, promise_of, promote, rows_of
@@ -76,12 +89,17 @@ def _guarded(
     with Progress("looking at files", quiet=format_ == "json") as shown:
         guard = open_guard(root, environment)
         promises = [promise_of(guard, contract or table, table if contract else None) for table in tables]
-        found = [(promise, *rows_of(guard, promise, rows)) for promise in promises]
+        if partitions:
+            judged: Iterator[Verdict] = iter([_judged_apart(guard, promises[0], rows, partitions)])
+        else:
+            found = [(promise, *rows_of(guard, promise, rows)) for promise in promises]
+            judged = (judge(guard, promise, table, place) for promise, table, place in found)
         verdicts = []
-        for promise, table, place in found:
+        for promise in promises:
             shown.set(promise.name)
-            verdicts.append(judge(guard, promise, table, place))
-            shown.say(_line(verdicts[-1]))
+            verdicts.append(next(judged))
+            for verdict in verdicts[-1].partitions.values() or (verdicts[-1],):
+                shown.say(_line(verdict))
             if told := (*verdicts[-1].lints, *verdicts[-1].violations):
                 shown.say(rendered(told, lines, err=True))
         done = promote(guard, verdicts, message=f"guard {', '.join(p.name for p in promises)}")
@@ -89,7 +107,20 @@ def _guarded(
         click.echo(json.dumps(_as_json(verdicts, done, environment), indent=2, ensure_ascii=False))
     else:
         click.echo(_summary(done, environment))
-    return max((FINDINGS if v.breaks else exit_code(v.violations) for v in verdicts), default=CLEAN)
+    apart = [one for verdict in verdicts for one in (verdict.partitions.values() or (verdict,))]
+    return max((FINDINGS if v.breaks else exit_code(v.violations) for v in apart), default=CLEAN)
+
+
+def _judged_apart(guard: Guard, promise: Promise, rows: str | None, keys: tuple[str, ...]) -> Verdict:
+    from ..contract_engine.pin.guard import rows_of
+    from ..contract_engine.pin.partitions import PARTITION, in_files, in_one_table, judge_partitions
+    from ..planning.guarded.shares import partition_columns
+
+    if rows is not None and PARTITION in rows:
+        return judge_partitions(guard, promise, in_files(guard, promise, rows, keys), rows)
+    table, place = rows_of(guard, promise, rows)
+    made = in_one_table(guard, table, partition_columns(promise.table), keys)
+    return judge_partitions(guard, promise, made, place)
 
 
 def _line(verdict: Verdict) -> str:
@@ -119,7 +150,8 @@ def _as_json(verdicts: list[Verdict], done: Promotion, environment: str) -> dict
                 "name": v.promise.name,
                 "contract": v.promise.reference,
                 "place": v.place,
-                "sound": v.sound,
+                "sound": v.sound and not v.refused,
+                "partitions": {key: one.sound for key, one in v.partitions.items()},
                 "reused": v.kept.reused if v.kept else None,
                 "rows": v.report.rows if v.report else None,
                 "digest": v.kept.artifact.manifest.digest if v.kept else None,

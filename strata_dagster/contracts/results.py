@@ -16,6 +16,7 @@ from dagster import (
     MetadataValue,
 )
 
+from strata_core.contract.freshness import clock_note
 from strata_core.contract.rules import rough_age, spelled_age
 from strata_core.contract_engine.observations import SeenTest
 from strata_core.contract_engine.pin.covering import covered
@@ -204,7 +205,8 @@ def aged(spec: AssetCheckSpec, checked: Checked, environment: str) -> AssetCheck
     if age.age is None or age.latest is None:
         return _age_result(spec, False, f"nothing is known of its age: nothing is live in {environment}", metadata)
     metadata |= {"age_seconds": int(age.age.total_seconds()), "latest": MetadataValue.timestamp(age.latest)}
-    text = f"{rough_age(age.age)} old, promised is at most {spelled_age(age.max_age)}"
+    note = clock_note(age.latest, age.now) if found is not None and found.dated is None else ""
+    text = f"{rough_age(age.age)} old{note}, promised is at most {spelled_age(age.max_age)}"
     return _age_result(spec, age.state == "fresh", text, metadata)
 
 

@@ -32,7 +32,6 @@ from ..names import COLUMN_SCHEMA, CONTRACT, MODEL
 from ..project import StrataProject, quietly
 from ..tables import table_schema_of
 
-PARTITION = "{partition}"
 PIN_DESCRIPTION = (
     "The rows keep `{}`: types, nullability, enums, keys, nested values, freshness, blocking tests. Rows that do not "
     "are not materialized, and the last-known-good stays live in the store."

@@ -15,7 +15,7 @@ from dagster import MultiPartitionKey as KeyOfDimensions
 from strata_core.contract.physical import check_physical
 from strata_core.contract_engine.observations import SeenTest
 from strata_core.contract_engine.pin.guard import Guard, Promise, Verdict, judge, rows_of
-from strata_core.contract_engine.pin.partitions import Made, judge_partitions
+from strata_core.contract_engine.pin.partitions import PARTITION, Made, in_files, judge_partitions
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.engines.protocol import ArrowTable, CsvTable, TableInput
 from strata_core.frozen import dataclass
@@ -24,7 +24,6 @@ from strata_core.planning.guarded.shares import Share, Stretch, Value, outside, 
 
 from ..names import LOCATION
 from .frames import Frame
-from .guard import PARTITION
 from .op import GuardedOp
 
 VALUE = "the value that the asset returned"
@@ -82,7 +81,10 @@ class Looking:
             if not keys:
                 message = f"`{place}` is the place of a partition, and the run is of none"
                 raise StrataError(Diagnostic("E036", message, fix="choose a partition"))
-            return self._by_partition(self._files(place, keys), place)
+            made = in_files(self.guard, self.promise, place, keys)
+            if made.faults and len(keys) == 1:
+                raise StrataError(*made.faults[keys[0]])
+            return self._by_partition(made, place)
         table, place = rows_of(self.guard, self.promise, place)
         if not keys or not partition_columns(self.promise.table) or isinstance(table, CsvTable):
             return self._whole(table, place)
@@ -92,18 +94,6 @@ class Looking:
         if check_physical(self.guard.engine.physical_schema(table), self.promise.table):
             return judge(self.guard, self.promise, table, place, seen=self.seen, keeping=False)
         return self._by_partition(Made(shares_of(self.guard.engine, table, shares)), place)
-
-    def _files(self, place: str, keys: tuple[str, ...]) -> Made:
-        tables: dict[str, TableInput] = {}
-        faults: dict[str, tuple[Diagnostic, ...]] = {}
-        for key in keys:
-            try:
-                tables[key] = rows_of(self.guard, self.promise, place.replace(PARTITION, key))[0]
-            except StrataError as error:
-                if len(keys) == 1:
-                    raise
-                faults[key] = error.diagnostics
-        return Made(tables, faults)
 
     def _whole(self, table: TableInput, place: str) -> Verdict:
         return judge(self.guard, self.promise, table, place, seen=self.seen, keeping=self.keeping)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path, PurePath
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
+from strata_core.cli.verbs import strata
 from strata_core.contract_engine.pin import partitions
 from strata_core.contract_engine.pin.guard import Guard, Verdict, judge, open_guard, promise_of, promote
 from strata_core.contract_engine.pin.partitions import Made, judge_partitions
@@ -188,3 +193,31 @@ def test_however_many_partitions_are_live_no_manifest_of_theirs_is_read(
     made(root, "day 0", [0])
     counts = [manifests(f"day {n}", [n]) for n in range(1, 9)]
     assert counts == [counts[0]] * 8 != [0] * 8
+
+
+def test_the_command_judges_partitions_each_alone_from_one_table_or_from_files(root: Path) -> None:
+    def run(*arguments: str) -> tuple[int, str, str]:
+        command = ["guard", "orders", *arguments, "--project", str(root)]
+        result = CliRunner().invoke(strata, command, standalone_mode=False)
+        code = result.return_value if isinstance(result.return_value, int) else 2
+        return code, result.stdout, re.sub(r"\(\d+\.\d\d s\)", "(_)", result.stderr)
+
+    by_country = CONTRACT.replace("name: country, ", "name: country, partition_by: true, ")
+    write(root, {PLACE: by_country.replace("dagster_asset", "table\n    location: orders.parquet")})
+    pq.write_table(pa.table({"id": [1, 2, 3], "country": ["ES", "MX", "FR"]}), root / "orders.parquet")
+    code, out, err = run("--partition", "ES", "--partition", "FR")
+    assert (code, out, live(root)) == (3, "prod: version 1 is live (orders)\n", [1])
+    assert err.startswith(
+        "kept      orders  1 row, orders.parquet (partition ES) (_)\n"
+        "violated  orders  1 row, orders.parquet (partition FR) (_)\n"
+        "error[E082]: partition FR: 1 row has a value of `country` outside"
+    )
+    pq.write_table(pa.table({"id": [4], "country": ["MX"]}), root / "mx.parquet")
+    code, out, _ = run("--rows", "{partition}.parquet", "--partition", "mx", "--format", "json")
+    assert (code, live(root)) == (0, [1, 4])
+    assert json.loads(out)["tables"][0]["partitions"] == {"mx": True}
+    code, _, err = run("--rows", "{partition}.parquet", "--partition", "nowhere")
+    assert (code, "E030" in err, live(root)) == (4, True, [1, 4])
+    write(root, {PLACE: CONTRACT})
+    code, _, err = run("--rows", "orders.parquet", "--partition", "ES")
+    assert (code, "no column is marked with `partition_by`" in err) == (2, True)

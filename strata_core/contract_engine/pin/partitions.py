@@ -13,16 +13,20 @@ from types import MappingProxyType
 from ...contract.assertions import MOST_SAMPLES
 from ...contract.report import ORDER, PinReport, RuleResult
 from ...contract.rules import Rule
-from ...diagnostics import Diagnostic
+from ...diagnostics import Diagnostic, StrataError
+from ...diagnostics.listing import listed
 from ...engines.protocol import TableInput
 from ...frozen import dataclass, replace
 from ...planning.guarded.guarding import Part
+from ...planning.guarded.shares import Value, shares_of
 from ..authored_tests import DbtTest
 from ..observations import SeenTest
-from .guard import Guard, Promise, Verdict, beside, judge_part
+from .guard import Guard, Promise, Verdict, beside, judge_part, rows_of
 from .pin_tests import FAILING
 
 Seen = Mapping[str, SeenTest] | None
+PARTITION = "{partition}"
+"""Stands in the place of files for the key of a partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,28 @@ class Made:
 
     tables: Mapping[str, TableInput]
     faults: Mapping[str, tuple[Diagnostic, ...]] = MappingProxyType({})
+
+
+def in_files(guard: Guard, promise: Promise, place: str, keys: Sequence[str]) -> Made:
+    """The rows of the partitions `keys`, each in a file of its own: `place` with the key for `PARTITION`."""
+    tables: dict[str, TableInput] = {}
+    faults: dict[str, tuple[Diagnostic, ...]] = {}
+    for key in keys:
+        try:
+            tables[key] = rows_of(guard, promise, place.replace(PARTITION, key))[0]
+        except StrataError as error:
+            faults[key] = error.diagnostics
+    return Made(tables, faults)
+
+
+def in_one_table(guard: Guard, table: TableInput, columns: Sequence[str], keys: Sequence[str]) -> Made:
+    """The rows of the partitions `keys` of a `table` that has others too, by the value of the one of `columns` that is
+    spelled as a key. Raises `StrataError` E037 where it is not known which column that is."""
+    if len(columns) != 1:
+        message = f"{listed(columns, 5) or 'no column'} is marked with `partition_by`, and one has to be"
+        fix = f"mark the column that holds the key in the contract, or name a file for each partition (`{PARTITION}`)"
+        raise StrataError(Diagnostic("E037", message, fix=fix))
+    return Made(shares_of(guard.engine, table, {key: (Value(columns[0], key),) for key in keys}))
 
 
 def judge_partitions(
