@@ -30,8 +30,7 @@ def handed(op: GuardedOp, key: AssetKey, values: Mapping[str, Any]) -> Iterator[
     step = op.context.op_execution_context.get_step_execution_context()
     partitions = op.guarded[key].partitions_def
     assert partitions is not None, "an asset of which a run makes partitions has them"
-    name = next(name for name, made in op.original.keys_by_output_name.items() if made == key)
-    output = StepOutputHandle(step.step.key, name)
+    output = StepOutputHandle(step.step.key, op.output_of(key))
     manager = step.get_io_manager(output)
     for partition, value in values.items():
         context = step.get_output_context(output)

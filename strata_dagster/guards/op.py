@@ -78,6 +78,10 @@ class GuardedOp:
             case _:
                 return None
 
+    def output_of(self, key: AssetKey) -> str:
+        """The output of the op that an asset is."""
+        return next(name for name, made in self.original.keys_by_output_name.items() if made == key)
+
     def partitions(self, key: AssetKey) -> tuple[str, ...]:
         """The partitions that the run makes of a guarded asset; none where it has none, or the run is of checks
         alone."""

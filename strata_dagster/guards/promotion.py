@@ -86,7 +86,6 @@ def _judged(guard: Guard, promise: Promise, table: PromotedTable, place: str) ->
 
 def _event(op: GuardedOp, guard: Guard, key: AssetKey, table: PromotedTable) -> MaterializeResult[Any]:
     """With the rows, where the asset says in which type it hands them to its IO manager."""
-    name = next(name for name, made in op.original.keys_by_output_name.items() if made == key)
-    type_ = getattr(op.original.op.outs[name].dagster_type, "typing_type", None)
+    type_ = getattr(op.original.op.outs[op.output_of(key)].dagster_type, "typing_type", None)
     value = as_kind(guard.store.reader(table.artifact), type_)
     return MaterializeResult(asset_key=key) if value is None else MaterializeResult(asset_key=key, value=value)

@@ -16,6 +16,7 @@ from dagster import (
     DataVersion,
     MaterializeResult,
 )
+from dagster._core.definitions.utils import NoValueSentinel
 
 from strata_core.contract_engine.observations import SeenTest
 from strata_core.contract_engine.pin.guard import Guard, Promise, Verdict
@@ -107,13 +108,13 @@ class GuardTelling:
         if key not in self.conclusion.live or kept is None:
             return
         metadata = verdicts.live_metadata(self.guard, verdict, self.conclusion.version)
-        value = getattr(event, "value", None)
         if len(kept.parts) < len(verdict.partitions):
             yield from self._handed(key, [part.key for part in kept.parts])
-        elif value is not None or waited_for(self.op.context, key) or self._required(key):
+        elif _has_value(event) or waited_for(self.op.context, key) or self._required(key):
             yield _materialized(key, event, {**(event.metadata or {}), **metadata}, verdict, [])
         said = {name: one for made in self.said.get(key, ()) for name, one in made.metadata.items()}
-        more = {**said, **(getattr(event, "metadata", None) or {}), **metadata}
+        added = self.op.context.op_execution_context.get_output_metadata(self.op.output_of(key)) or {}
+        more = {**said, **added, **(event.metadata or {}), **metadata}
         yield from self._of_partitions(key, {part.key: part.piece for part in kept.parts}, more)
 
     def _handed(self, key: AssetKey, partitions: Sequence[str]) -> Iterator[AssetMaterialization]:
@@ -130,8 +131,7 @@ class GuardTelling:
         return verdicts.of_partitions(key, self.guard, verdict, version, because, failing=failing)
 
     def _required(self, key: AssetKey) -> bool:
-        outs = (name for name, made in self.op.original.keys_by_output_name.items() if made == key)
-        return any(self.op.context.op_def.output_dict[name].is_required for name in outs)
+        return bool(self.op.context.op_def.output_dict[self.op.output_of(key)].is_required)
 
     def _promoted(self, key: AssetKey, verdict: Verdict) -> Mapping[str, Piece] | None:
         """The partitions of a table that was promoted which are other than before; None where what is live is one
@@ -268,6 +268,12 @@ def logged(context: AssetExecutionContext, guard: Guard, verdict: Verdict) -> No
         context.log.info(f"{line}: kept ({verdict.seconds:.2f} s)")
     if verdict.lints:
         context.log.warning(findings(verdict.lints, guard.project))
+
+
+def _has_value(event: Any) -> bool:
+    """Whether the op handed something on, which is compared with nothing: a frame would be by its rows."""
+    value = getattr(event, "value", None)
+    return value is not None and value is not NoValueSentinel
 
 
 def _refusal(above: Collection[AssetKey]) -> str:

@@ -151,6 +151,7 @@ def daily(place: Place, value: Any, returns: Any = Any) -> dg.AssetsDefinition:
     place.write("contracts/shop/orders/contract.yaml", BY_DAY)
 
     def orders(context: dg.AssetExecutionContext) -> Any:
+        context.add_output_metadata({"asked": len(context.partition_keys)})
         return value
 
     orders.__annotations__["return"] = returns
@@ -179,6 +180,7 @@ def test_of_several_partitions_at_once_the_sound_go_live_and_the_others_stay_as_
     run = place.run(daily(place, of_days(bad=(KEYS[1], KEYS[3]), first=11)), tags=span(KEYS[0], KEYS[3]))
     assert not run.success
     assert sorted(partitions_made(run)) == [KEYS[0], KEYS[2]]
+    assert run.made["orders"].metadata["asked"].value == 4
     pin = run.checks["write_pin"]
     assert (pin.passed, pin.severity.value, pin.blocking) == (False, "ERROR", True)
     assert pin.description == (
