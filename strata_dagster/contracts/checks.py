@@ -90,7 +90,9 @@ def checks_about(asset: AssetKey, covers: Sequence[Covered], taken: Collection[s
         from strata_core.contract.rules import spelled_age
 
         of = f"The latest `{aged.dated}`" if aged.dated else "What is live"
-        text = f"{of} is at most {spelled_age(aged.max_age)} old, as the contract of `{aged.product}` promises."
+        text = f"{of} is at most {spelled_age(aged.max_age)} old, as the contract of `{aged.product}` promises. "
+        counts = freshness_policy(covers) is not None
+        text += f"Its age is that of the last execution{': the freshness policy goes on counting' if counts else ''}."
         metadata = ContractCheck(aged.product, aged.asset).metadata()
         specs.append(AssetCheckSpec(FRESHNESS, asset=asset, description=text, metadata=metadata))
     return specs
