@@ -31,6 +31,7 @@ from .progress import Progress
 from .report import rendered, tell
 
 if TYPE_CHECKING:
+    from ..analysis.compiled import CompiledProject
     from ..planning.applying.results import Event, ModelResult, Outcome
     from ..planning.leaving_out import LeftOut
     from ..planning.partitions.asked_periods import Asked
@@ -117,6 +118,10 @@ def apply_command(
         click.echo(json.dumps(as_json(outcome, plan), indent=2))
     else:
         click.echo(summary(outcome, environment))
+    return _code(outcome, compiled, wrong)
+
+
+def _code(outcome: Outcome, compiled: CompiledProject, wrong: LeftOut) -> int:
     if outcome.violated or wrong:
         return VIOLATED
     return FAILED if outcome.failed else FINDINGS if compiled.errors else CLEAN
