@@ -79,6 +79,7 @@ def with_columns(
         before = rename_windows(before, windows)
         new = tuple(item for item in new if item.name not in windows.values())
         present = before.schema.by_name.keys()
+        fresh = {item.name for item in new}
     if names is None and present <= needed | fresh:
         relation = extend(before, new, renamed=renamed) if new else before
     else:

@@ -6,6 +6,8 @@ from decimal import Decimal
 
 import pytest
 
+from strata_core.analysis import compile_project
+from strata_core.language.parser import parse_module
 from strata_core.relation.canonical import canonical
 from strata_core.relation.expressions import Literal, walk
 from strata_core.relation.nodes import Project
@@ -224,3 +226,18 @@ def test_value_sets_flow_through_filters_case_and_enums() -> None:
     columns = model(body).relation.schema.by_name
     assert columns["country"].inferred.values == {"ES", "MX"}
     assert columns["size"].inferred.values == {"big", "small"}
+
+
+@pytest.mark.parametrize(
+    ("body", "codes"),
+    [
+        ("derive { q = row_number() over (sort: [i]), i = zz }", ["E021"]),
+        ("derive { j = lag(i) over (sort: [id]), i = zz } dedup", ["E021"]),
+        ("derive { i = zz, q = row_number() over (sort: [id]) } union t", ["E021", "E021"]),
+        ("derive { i = zz, q = row_number() over (sort: [id]) } select { q, id }", ["E021"]),
+    ],
+)
+def test_a_window_keeps_its_column_beside_one_that_is_replaced_in_error(body: str, codes: list[str]) -> None:
+    source = "source t() { columns: { id: int64 nonnull primary_key, i: int64, j: int64 } }"
+    compiled = compile_project([parse_module(f"{source}\nmodel m {{ from t {body} }}", "f.strata").module])
+    assert [d.code for d in compiled.diagnostics if d.blocks] == codes
