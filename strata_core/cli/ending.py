@@ -39,6 +39,9 @@ def _code(answer: Callable[[], int], name: str, interrupted: str) -> int:
     # Arrow loads numpy, whose linear algebra starts a thread a core that spins for work that never comes.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(OBJECTS_BETWEEN_SEARCHES)
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:  # closed by whoever called (`>&-`): what is said is lost, the exit code is not
+            setattr(sys, stream, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     try:
         return answer()
     except KeyboardInterrupt:

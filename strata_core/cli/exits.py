@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..diagnostics import Diagnostic
 
 CLEAN, FINDINGS, USAGE, VIOLATED, FAILED = 0, 1, 2, 3, 4
-INTERRUPTED = 130
+INTERRUPTED, UNREAD = 130, 141  # as of a process that the signal for it ended
 MEANINGS = {
     CLEAN: "clean or warnings alone",
     FINDINGS: "errors in models or contracts, or a blocking test fails on what is there",
@@ -15,6 +15,7 @@ MEANINGS = {
     VIOLATED: "rows were refused (nothing published)",
     FAILED: "the engine, a file or the store failed",
     INTERRUPTED: "interrupted",
+    UNREAD: "the reader of the output left before its end",
 }
 """What `--help` says of each; docs/cli.md says more."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.render import render_json, render_text
 from ..planning.config import find_project
-from .exits import CLEAN, exit_code
+from .exits import UNREAD, exit_code
 from .formats import FORMATS
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ def answered(answer: Callable[[], int], lines: Lines, format_: str | None = None
 
 
 def piped(answer: Callable[[], int]) -> int:
-    """What `answer` gives, all that it says being written."""
+    """What `answer` gives, all that it says being written; `UNREAD` where the reader leaves before it is known."""
+    code = UNREAD
     try:
         code = answer()
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of our output has gone (`strata show … | head`): nothing is left to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = CLEAN
     return code
 
 

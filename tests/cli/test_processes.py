@@ -175,7 +175,7 @@ def test_a_reader_that_has_enough_is_no_fault(cli, form):
     process.stdout.readline()
     process.stdout.close()
     assert process.stderr.read() in ("", "20,000 rows\n")
-    assert process.wait() == 0
+    assert process.wait() == 141  # as of `cat`
 
 
 def on_a_terminal(arguments, cwd, **environment):
@@ -255,3 +255,17 @@ def test_a_narrow_terminal_gets_the_columns_that_fit(empty):
         "1 row, without a_long_name_of_a_column_2, a_long_name_of_a_column_3, a_long_name_of_a_column_4, "
         "which fit no more (--format csv has all)"
     )
+
+
+def test_errors_that_nobody_reads_are_not_taken_for_a_clean_check(cli):
+    cli.edit("models/paid.strata", "from sales", "from sale")
+    check = start(RUN, "check", cwd=cli.root)
+    check.stdout.close()
+    assert (check.wait(), check.stderr.read()) == (141, "")
+
+
+@pytest.mark.parametrize("verb", ["check", "plan"])
+def test_closed_streams_leave_the_exit_code(cli, verb):
+    cli.edit("models/paid.strata", "from sales", "from sale")
+    ended = subprocess.run([sys.executable, "-c", RUN, verb], cwd=cli.root, preexec_fn=lambda: os.closerange(0, 3))
+    assert ended.returncode == 1
