@@ -17,7 +17,7 @@ from ..diagnostics import Diagnostic, Report, Severity, Span
 from ..diagnostics.listing import listed
 from ..frozen import dataclass
 from ..planning.config import CONFIG_NAME, CONTRACT_FILE, ProjectConfig, config_fault
-from .tree import LeftOut, Tree
+from .tree import Left, LeftOut, Tree
 
 
 class InputKind(StrEnum):
@@ -114,7 +114,11 @@ def discover(tree: Tree, config: ProjectConfig, root: Path) -> Inventory:
             found[path] = Input(path, kind, *tree.measured(path))
         except OSError as error:
             message = f"the file cannot be read: {error.strerror or error}"
-            diagnostics.append(Diagnostic("E100", message, Span(path, 1, 1, 1, 1), fix="give leave to read it"))
+            diagnostics.append(
+                Diagnostic(
+                    "E100", message, Span(path, 1, 1, 1, 1), fix="give leave to read it, or put a file in its place"
+                )
+            )
     return Inventory(tuple(found[path] for path in sorted(found)), tuple(diagnostics))
 
 
@@ -165,7 +169,7 @@ def _folders(
 def _candidates(tree: Tree, config: ProjectConfig, root: Path, report: Report) -> Iterator[tuple[str, InputKind]]:
     default, engine = ProjectConfig(), config.contract_engine
     for entry in _folders(config.contracts, default.contracts, "project.contracts", tree, root, report):
-        for path in tree.below(entry, report, _told_of_ignored(tree, report, deep=True)):
+        for path in tree.below(entry, report, _told_of_left_out(tree, report, contracts=True)):
             name = posixpath.basename(path)
             if path.startswith(f"{engine.promotions.rstrip('/')}/"):
                 continue
@@ -195,25 +199,34 @@ def _candidates(tree: Tree, config: ProjectConfig, root: Path, report: Report) -
         yield entry, kind
     scanned = _folders(engine.scan, default.contract_engine.scan, "contract_engine.scan", tree, root, report)
     for entry in dict.fromkeys((*scanned, *_inside(config.models, "project.models", root, report))):
-        told = _told_of_ignored(tree, report, deep=False)
+        told = _told_of_left_out(tree, report, contracts=False)
         for path in tree.below(entry, report, told) if not entry.endswith(".strata") else (entry,):
             kind = next((kind for ending, kind in BY_SUFFIX if path.endswith(ending)), None)
             if kind is not None:
                 yield path, kind
 
 
-def _told_of_ignored(tree: Tree, report: Report, *, deep: bool) -> LeftOut:
-    """W116 for contract files that git ignores; those in folders that it ignores are looked for where it is `deep`:
-    among contracts there is little else, beside models there may be a million rows."""
+def _told_of_left_out(tree: Tree, report: Report, *, contracts: bool) -> LeftOut:
+    """Tells of what is called as a file of contracts is and is not read: E100 where it is no file, W116 where git
+    ignores it. Folders that git ignores are looked into where `contracts` lie: there is little else in them, and beside
+    models there may be a million rows."""
 
-    def found(path: str) -> list[str]:
-        if not path.endswith("/"):
-            return [path]
-        place = tree.local(path) if deep else None
-        return sorted(f"{path}{p.relative_to(place).as_posix()}" for p in place.rglob("*.y*ml")) if place else []
+    def speaks(path: str) -> bool:
+        return path.endswith(FRAGMENTS) or is_contract(path)
 
-    def left_out(path: str) -> None:
-        files = [f for f in found(path) if f.endswith((f"/{CONTRACT_FILE}", *FRAGMENTS))]
+    def below(folder: str) -> list[str]:
+        if not contracts or (place := tree.local(folder)) is None:
+            return []
+        return sorted(f"{folder}/{p.relative_to(place).as_posix()}" for p in place.rglob("*.y*ml") if p.is_file())
+
+    def left_out(path: str, why: Left) -> None:
+        if why in (Left.FOLDER, Left.SPECIAL):
+            if path.endswith(FRAGMENTS) or (contracts and is_contract(path)):
+                message = f"the file cannot be read: {why.value}"
+                fix = "a contract is a file of YAML: put one in its place, or give it another name"
+                report(Diagnostic("E100", message, Span(path, 1, 1, 1, 1), fix=fix))
+            return
+        files = [f for f in ([path] if why is Left.IGNORED_FILE else below(path)) if speaks(f)]
         if files:
             shown = listed([f"`{f}`" for f in files], _SHOWN)
             message = f"git ignores {shown}: nothing of {'it' if len(files) == 1 else 'them'} is read"

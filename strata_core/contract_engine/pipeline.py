@@ -141,10 +141,11 @@ def outcome_key(setting: Setting, inventory: Inventory, kind: str) -> str:
     """The key of something of `kind` that is made of a whole check."""
     files = "\0".join(f"{i.path}\0{i.kind}\0{i.digest}" for i in inventory.inputs)
     found = repr(inventory.diagnostics)
-    # Besides what the configuration says, findings name the lines where it says so.
+    # Besides what the configuration says, findings name the lines where it says so, and which of its folders are there.
+    there = (f"{folder}\0{setting.tree.exists(folder)}" for folder in setting.config.contracts)
     read = [CONFIG_NAME] if setting.tree.exists(CONFIG_NAME) else []
     others = [f"{p}\0{setting.tree.digest(p)}" for p in (*read, *_records(setting))]
-    parts = (str(setting.root), repr(setting.config), setting.today.isoformat(), files, found, *others)
+    parts = (str(setting.root), repr(setting.config), setting.today.isoformat(), files, found, *there, *others)
     return cache.content_key(kind, *(part.encode() for part in parts))
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Callable, Iterator
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -23,16 +25,26 @@ NEVER = frozenset({".git", ".venv", ".strata", ".dagster", ".generated", "node_m
 """Folders that hold nothing that a person wrote here."""
 _BLOCK = 1 << 20
 
-LeftOut = Callable[[str], None]
-"""What is told of a file that is left out, and of a folder, whose path ends in `/`."""
+
+class Left(Enum):
+    """Why what lies at a path is not among the files."""
+
+    IGNORED_FILE = "git ignores it"
+    IGNORED_FOLDER = "git ignores all of it"
+    FOLDER = "it is a folder"
+    SPECIAL = "it is neither a file nor a folder"
+
+
+LeftOut = Callable[[str, Left], None]
+"""What is told of a path that is left out; of a folder too whose files are not."""
 
 
 class Tree(Protocol):
     """Files by their paths."""
 
     def below(self, folder: str, report: Report, left_out: LeftOut | None = None) -> Iterator[str]:
-        """The paths of the files in `folder`, in order; none where there is no such folder. `left_out` is told what git
-        ignores."""
+        """The paths of the files in `folder`, in order; none where there is no such folder. `left_out` is told what is
+        not among them."""
         ...
 
     def exists(self, path: str) -> bool:
@@ -85,9 +97,13 @@ class FolderTree:
 
     def measured(self, path: str) -> tuple[str, int]:
         """SHA-256 of a file and its number of bytes. Thousands are looked at each time: one call opens, one reads."""
-        file = os.open(self._place(path), os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        # Who opens a pipe waits for somebody to write into it, unless it says that it does not.
+        file = os.open(self._place(path), os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
         try:
-            size, count = os.fstat(file).st_size, 0
+            status = os.fstat(file)
+            if not stat.S_ISREG(status.st_mode):
+                raise OSError(Left.FOLDER.value if stat.S_ISDIR(status.st_mode) else Left.SPECIAL.value)
+            size, count = status.st_size, 0
             sha = hashlib.sha256()
             while count < size and (block := os.read(file, min(size - count, _BLOCK))):
                 sha.update(block)
@@ -131,20 +147,23 @@ class FolderTree:
                 place = Span(folder or ".", 1, 1, 1, 1)
                 report(Diagnostic("E100", message, place, Severity.WARNING, fix="give it another name"))
                 continue
-            if entry.is_symlink() and not _stays(entry, self.root, path, report):
+            if entry.is_symlink() and not _stays(entry, self.root, path, report, left_out):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if entry.name in NEVER:
                     continue
-                if not _ignored(f"{path}/", inside):
+                ignored = _ignored(f"{path}/", inside)
+                if left_out is not None:
+                    left_out(path, Left.IGNORED_FOLDER if ignored else Left.FOLDER)
+                if not ignored:
                     yield from self._walk(path, inside, report, left_out)
-                elif left_out is not None:
-                    left_out(f"{path}/")
-            elif entry.is_file():
-                if not _ignored(path, inside):
+            elif not _ignored(path, inside):
+                if entry.is_file():
                     yield path
                 elif left_out is not None:
-                    left_out(path)
+                    left_out(path, Left.SPECIAL)
+            elif left_out is not None:
+                left_out(path, Left.IGNORED_FILE)
 
 
 def _is_text(name: str) -> bool:
@@ -156,8 +175,8 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _stays(entry: os.DirEntry[str], root: Path, path: str, report: Report) -> bool:
-    """Whether a symbolic link is one to a file inside the tree."""
+def _stays(entry: os.DirEntry[str], root: Path, path: str, report: Report, left_out: LeftOut | None) -> bool:
+    """Whether a symbolic link is one to what is no folder inside the tree."""
     try:
         target = Path(entry.path).resolve(strict=True)
     except (OSError, RuntimeError):
@@ -169,6 +188,8 @@ def _stays(entry: os.DirEntry[str], root: Path, path: str, report: Report) -> bo
     if target.is_dir():
         if Path(entry.path).parent.resolve().is_relative_to(target):
             report(_link(path, "leads in a circle"))
+        elif left_out is not None:
+            left_out(path, Left.FOLDER)
         return False
     return True
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from strata_core.contract_engine.pipeline import check, open_setting
 from strata_core.contract_engine.yaml_text import MOST_BYTES, read_yaml
 from strata_core.diagnostics import Diagnostic, StrataError
 
-from .projects import ORDERS, PLACE, checked, line, told, write
+from .projects import ORDERS, PLACE, TODAY, checked, line, told, write
 
 TWIN = {"contracts/shop/returns/contract.yaml": ORDERS.replace("shop.orders", "shop.returns")}
 GOOD = {place: text.replace("- id: orders", "- id: returns") for place, text in TWIN.items()}
@@ -367,6 +370,65 @@ def test_contract_files_that_git_ignores_are_told(
         assert not one.blocks
 
 
+def _pipe(place: Path) -> None:
+    os.mkfifo(place)
+
+
+def _link_to_folder(place: Path) -> None:
+    place.symlink_to(place.parent.parent / "returns", target_is_directory=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (Path.mkdir, "it is a folder"),
+        (_pipe, "it is neither a file nor a folder"),
+        (_link_to_folder, "it is a folder"),
+    ],
+)
+@pytest.mark.parametrize("path", [PLACE, "contracts/shop/orders/a.contract.yml", "models/b.contract.yaml"])
+def test_what_is_called_as_a_file_of_contracts_and_is_none_is_told(
+    tmp_path: Path, path: str, make: Callable[[Path], None], why: str
+) -> None:
+    write(tmp_path, {**GOOD, "models/returns/a.sql": "select 1"})
+    place = tmp_path / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if make is _link_to_folder and path.startswith("models"):
+        place = tmp_path / "models/x/b.contract.yaml"
+        place.parent.mkdir()
+    make(place)
+    (found,) = checked(tmp_path, {}).diagnostics
+    assert line(found) == f"E100 {place.relative_to(tmp_path).as_posix()}:1:1"
+    assert found.message == f"the file cannot be read: {why}"
+    assert found.fix == "a contract is a file of YAML: put one in its place, or give it another name"
+    assert found.blocks
+
+
+def test_a_folder_called_as_a_contract_is_looked_into(tmp_path: Path) -> None:
+    inside = PLACE.replace("orders/contract.yaml", "contract.yaml/orders/contract.yaml")
+    found = checked(tmp_path, {inside: ORDERS})
+    told_lines = [line(d) for d in found.diagnostics]
+    assert told_lines == ["E100 contracts/shop/contract.yaml:1:1", f"E115 {inside}:3:5 id"]
+    assert [c.file for c in found.collated.candidates] == [inside]
+
+
+def test_nobody_waits_for_generated_metadata_that_is_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "events.jsonl")
+    toml = '[contract_engine]\ngenerated = ["events.jsonl"]\n'
+    (found,) = checked(tmp_path, {PLACE: ORDERS}, toml).diagnostics
+    assert line(found) == "E100 events.jsonl:1:1"
+    assert found.message == "the file cannot be read: it is neither a file nor a folder"
+
+
+def test_a_folder_of_contracts_that_was_made_since_is_said_to_be_there(tmp_path: Path) -> None:
+    write(tmp_path, {"strata.toml": '[project]\nname = "p"\n', "models/a.sql": "select 1"})
+    (before,) = check(open_setting(tmp_path, TODAY)).diagnostics
+    (tmp_path / "contracts").mkdir()
+    (after,) = check(open_setting(tmp_path, TODAY)).diagnostics
+    missing = "this project has no contract: there is no contract.yaml in `contracts`"
+    assert (before.message, after.message) == (f"{missing} (which is not there)", missing)
+
+
 def test_symbolic_links_that_leave_or_circle(tmp_path: Path) -> None:
     project = tmp_path / "project"
     (tmp_path / "elsewhere").mkdir()
@@ -409,8 +471,6 @@ def test_python_that_is_none(tmp_path: Path) -> None:
 
 
 def test_a_file_name_that_is_no_text_is_told_in_every_format(tmp_path: Path) -> None:
-    import os
-
     from strata_core.diagnostics.exchange import render_github, render_junit, render_sarif
     from strata_core.diagnostics.render import render_json
 
