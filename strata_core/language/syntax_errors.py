@@ -6,7 +6,7 @@ Works from the states of the parser at the error; runs only when there is an err
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import get_args
 
 from ..diagnostics import Diagnostic, Related
@@ -17,6 +17,7 @@ from . import ast
 from .habits import JINJA, advice, beginning
 from .lalr import accepted
 from .scanner import CLOSING, Lines, Problem, Token
+from .syntax_fixes import Found, fix_of
 from .tables import Tables
 
 
@@ -65,7 +66,6 @@ _KIND_WORDS = {
     "DURATION": "a duration such as `1d`",
     "$END": "the end of the file",
 }
-_OPERATORS = _phrase("", "+ - * / % || == != < <= > >= ( and or like rlike in is .").needs
 _MOST_PHRASES = 5
 _NEAR = 8
 """Tokens on each side of an error among which a habit is looked for."""
@@ -195,181 +195,6 @@ def _misspelled(word: Token, expected: set[str], tables: Tables) -> str | None:
     return nearest(word.text, (expected & tables.keywords.keys()) - names_only(expected, tables))
 
 
-_ANNOTATIONS = frozenset({"nonnull", "unique", "primary_key", "protected", "enum", "classification", "mask"})
-_STATEMENTS = frozenset({"join", "filter", "where", "let", "select", "derive", "group", "aggregate", "sort", "}"})
-_DECLARATIONS = frozenset({"model", "source", "contract", "test", "pipeline", "fn", "domain", "import"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The token found, the texts before and after it, what was expected, the word of the declaration, and the three
-    texts before it, where there are as many."""
-
-    before: str
-    text: str
-    after: str
-    expected: set[str]
-    within: str
-    run: tuple[str, ...]
-
-
-# What calls for which fix, and the text in place of the token where that is all; the first that applies is given.
-_FIXES: tuple[tuple[Callable[[_Found], bool], str, str | None], ...] = (
-    (lambda f: f.text == "=" and "==" in f.expected, "`==` compares two values", "=="),
-    (lambda f: f.text == "==" and "=" in f.expected, "`=` gives a name its value", "="),
-    (lambda f: (f.before, f.text) == ("<", ">"), "write `!=` for unequal", None),
-    (
-        lambda f: f.text == "||" and "|" in f.expected,
-        "write `none` for an empty cell, and a space between two rows",
-        None,
-    ),
-    (lambda f: f.text == "not" and "in" in f.expected, "write `not` before the comparison: `not x in [1, 2]`", None),
-    (lambda f: f.before == "->" and "contract" in f.expected, "write `-> contract` and the contract's name", None),
-    (
-        lambda f: {"=", "}"} <= f.expected and f.text in _OPERATORS,
-        "give the output a name: `name = expression`",
-        None,
-    ),
-    (lambda f: f.text == "as" and {"=", "}"} <= f.expected, "the name stands first: `name = expression`", None),
-    (
-        lambda f: f.text.isidentifier() and {"=", "}", ","} <= f.expected,
-        "separate columns by commas; a new name stands first: `name = expression`",
-        None,
-    ),
-    (
-        lambda f: f.text.isidentifier() and f.after == "=" and "," in f.expected,
-        "separate two entries by a comma",
-        None,
-    ),
-    (lambda f: "on" in f.expected and f.after in (".", "=="), "write `on` before the condition", None),
-    (
-        lambda f: f.text.isdigit() and {"STRING", "}"} <= f.expected and not {"INT", "|"} & f.expected,
-        "an enum lists texts, for a string: `enum { a, b }`",
-        None,
-    ),
-    (lambda f: f.before == "if", "write `if(condition, value, otherwise)`", None),
-    (lambda f: f.before == "take" and f.text not in "{}", "write the number out: rows are taken as in `take 10`", None),
-    (lambda f: f.text == "for", "a list stands in brackets: `[value for x in list]`", None),
-    (
-        lambda f: f.expected == {"from"} and f.within == "pipeline",
-        'say where it is in this environment: `from(csv: "…")`',
-        None,
-    ),
-    (
-        lambda f: f.within == "domain" and f.text in _ANNOTATIONS,
-        "a domain is a type alone: annotations stand behind each field that has it",
-        None,
-    ),
-    (
-        lambda f: "DURATION" in f.expected and f.text.isdigit(),
-        "write a duration as one word: `30s`, `5min`, `12h`, `1d` or `2w`",
-        None,
-    ),
-    (
-        lambda f: "upsert" in f.expected and "IDENT" not in f.expected,
-        "write `upsert` to replace rows by their key, `append` to keep them all",
-        None,
-    ),
-    (
-        lambda f: "at" in f.expected and "IDENT" not in f.expected,
-        "say which instants meet: `at table.since <= instant`",
-        None,
-    ),
-    (
-        lambda f: {"expect", "given"} <= f.expected and "IDENT" not in f.expected and f.text.isidentifier(),
-        "write what is to hold: `expect row_count > 0`",
-        None,
-    ),
-    (lambda f: f.text in ("}", "]") and ")" in f.expected, "close the bracket before it: `)`", None),
-    (lambda f: f.text == ":" and "=" in f.expected, "`=` gives a name its value", "="),
-    (lambda f: f.expected == {"="}, "write `=` between the name and its value", None),
-    (
-        lambda f: f.before == "}" and f.expected == {"("},
-        "say what is computed for each group: `( aggregate { rows = count() } )`; `dedup by` keeps a row of each",
-        None,
-    ),
-    (lambda f: f.text == f.after == "-" and "filter" in f.expected, "write comments as `// …` or `# …`", None),
-    (lambda f: f.text == "|" and "filter" in f.expected, "leave it out: nothing stands between two statements", ""),
-    (
-        lambda f: f.text in _DECLARATIONS and f.after != ":" and {"filter", "}"} <= f.expected,
-        "declarations stand beside one another: close the one before it with `}`",
-        None,
-    ),
-    (
-        lambda f: f.before == "f" and f.text.startswith('"'),
-        'join texts with `concat("a", b, "c")`, which takes numbers too',
-        None,
-    ),
-    (
-        lambda f: f.before.lower() in ("date", "timestamp") and f.text.startswith('"'),
-        'write `cast("2024-01-31", "date")`',
-        None,
-    ),
-    (
-        lambda f: f.before == "import" and f.text.startswith('"'),
-        "name the module, with dots for folders: `import finance.revenue`",
-        None,
-    ),
-    (lambda f: f.text == "not" and f.after == "null" and "nonnull" in f.expected, "write `nonnull`", None),
-    (lambda f: f.text == ":" and f.expected == {"->", "{"}, "a contract stands behind an arrow: `-> contract …`", "->"),
-    (
-        lambda f: f.text.isidentifier() and f.expected == {":"} and f.within in ("contract", "source"),
-        "a column is written `name: type`",
-        None,
-    ),
-    (
-        lambda f: f.text.isidentifier() and f.after == "=" and {"aggregate", ")"} <= f.expected,
-        "what is computed stands in an `aggregate`: `( aggregate { name = … } )`",
-        None,
-    ),
-    (
-        lambda f: f.text == "," and {"as", "filter"} <= f.expected,
-        "read a further table with a join: `join_left table on condition`",
-        None,
-    ),
-    (
-        lambda f: f.text == "," and {"filter", "}"} <= f.expected and "," not in f.expected,
-        "statements stand beside one another without commas: write each with its own word",
-        None,
-    ),
-    (
-        lambda f: f.before in ("+", "-") and f.text[:1].isdigit() and f.text[-1:] in "smhdwn",
-        "move an instant by a call: `date_add(x, days: 7)`, also `hours:`, `weeks:`, `months:`",
-        None,
-    ),
-    (lambda f: f.expected == {"["} and f.before == ":", "write a list, also of one: `[a]`", None),
-    (lambda f: f.before == "by" and f.text in ("{", "["), "name the columns alone: `dedup by a, b`", None),
-    (lambda f: f.within == "import" and f.text == ",", "write an `import` for each module", None),
-    (
-        lambda f: f.within == "import" and f.text == "as",
-        "leave the other name out: in all files of a project a table goes by its own",
-        None,
-    ),
-    (
-        lambda f: f.within == "import" and f.before == ".",
-        "a module is imported whole, by its name: `import finance.revenue`",
-        None,
-    ),
-    (lambda f: f.text == "=" and f.expected == {"->", "{"}, "leave it out: `model name { … }`", ""),
-    (
-        lambda f: f.text == "(" and f.expected == {"->", "{"},
-        "a model takes no arguments; a compile-time function makes models: `fn name(x: Str) -> List<Model> { … }`",
-        None,
-    ),
-    (lambda f: f.text == ";", "leave it out: nothing stands between two statements", ""),
-    (
-        lambda f: f.expected == {":"} and f.run[:1] == ("from",) and f.text.partition("_")[0] in _STATEMENTS,
-        "another name for a table is written with `as`: `from orders as o`",
-        None,
-    ),
-    (
-        lambda f: f.within == "model" and f.expected == {":"} and f.before.isidentifier(),
-        "the word before it begins no statement (those are `filter`, `derive`, `select`, …); an entry is `name: value`",
-        None,
-    ),
-)
-
-
 def _fix(
     tokens: Sequence[Token], at: int, token: Token, expected: set[str], tables: Tables
 ) -> tuple[str | None, str | None]:
@@ -377,10 +202,8 @@ def _fix(
     after = tokens[at + 1].text if at + 1 < len(tokens) else ""
     run = tuple(t.text for t in tokens[max(0, at - 3) : at])
     word = tokens[0].text if tokens else ""
-    found = _Found(run[-1] if run else "", token.text, after, expected, word, run)
-    for applies, fix, text in _FIXES:
-        if applies(found):
-            return fix, text
+    if fix := fix_of(Found(run[-1] if run else "", token.text, after, expected, word, run)):
+        return fix
     if meant := _misspelled(token, expected, tables):
         return f"did you mean `{meant}`?", meant
     if "," in expected and _is_operand(token, tables) and at and _is_operand(tokens[at - 1], tables):
