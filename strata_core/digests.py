@@ -2,13 +2,29 @@
 
 What is told to others is SHA-256. What only this installation reads again, as keys and checksums of caches, is BLAKE2,
 from where `hashlib` itself takes it: to load `hashlib` loads OpenSSL, which takes longer than to look up what is kept.
+Pythons that are built without BLAKE2, or forbid it (FIPS), know caches by SHA-256.
 """
 
 from __future__ import annotations
 
-from _blake2 import blake2b
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
+
+
+def _local() -> Callable[[bytes, int], bytes]:
+    """The digest of a content in so many bytes that this installation uses for itself."""
+    try:
+        from _blake2 import blake2b
+
+        blake2b()
+    except (ImportError, ValueError):
+        from hashlib import sha256
+
+        return lambda content, size: sha256(content).digest()[:size]
+    return lambda content, size: blake2b(content, digest_size=size).digest()
+
+
+_LOCAL = _local()
 
 
 def packed(*parts: bytes | str) -> bytes:
@@ -33,13 +49,13 @@ def hexdigest(*parts: bytes | str) -> str:
 
 
 def local_key(*parts: bytes | str) -> str:
-    """BLAKE2 of `packed(*parts)`, in hexadecimal digits: what a cache knows something by."""
-    return blake2b(packed(*parts), digest_size=32).hexdigest()
+    """What a cache knows `packed(*parts)` by, in hexadecimal digits."""
+    return checksum(packed(*parts), 32).hex()
 
 
 def checksum(content: bytes, size: int = 16) -> bytes:
-    """BLAKE2 of `content`, in `size` bytes: whether it is what was written, or was seen before."""
-    return blake2b(content, digest_size=size).digest()
+    """What tells `content` from any other, in `size` bytes (at most 32): is it what was written, or was seen before?"""
+    return _LOCAL(content, size)
 
 
 def of_value(value: object) -> bytes:

@@ -48,12 +48,17 @@ def duration(text: str) -> int:
 def meant_duration(text: str) -> str | None:
     """The duration that `text` is meant to be, where its unit is written out.
 
-    >>> meant_duration("90 minutes"), meant_duration("2hrs"), meant_duration("7x")
+    >>> meant_duration("90 Minutes"), meant_duration("2hrs"), meant_duration("7x")
     ('90min', '2h', None)
+    >>> meant_duration("5M") is None  # months, or millions
+    True
     """
-    found = re.fullmatch("([1-9][0-9]{0,8})[ _-]?([a-z]+)", text.strip().lower())
-    unit = found and (WRITTEN_OUT.get(found[2]) or (found[2] if found[2] in UNITS else None))
-    return f"{found[1]}{unit}" if found and unit else None
+    found = re.fullmatch("([1-9][0-9]{0,8})[ _-]?([A-Za-z]+)", text.strip())
+    if found is None or found[2] == "M":
+        return None
+    written = found[2].lower()
+    unit = WRITTEN_OUT.get(written) or (written if written in UNITS else None)
+    return None if unit is None else f"{found[1]}{unit}"
 
 
 def spelled_duration(seconds: int) -> str:

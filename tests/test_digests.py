@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -77,6 +78,23 @@ def test_the_digest_of_a_value_is_that_of_any_other_process() -> None:
         found.add(subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True).stdout)
     assert b"" not in found
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("without", ["sys.modules['_blake2'] = None", "import _blake2; _blake2.blake2b = forbidden"])
+def test_a_python_without_blake2_checks_and_keeps_all_the_same(tmp_path: Path, without: str) -> None:
+    program = (
+        "import sys\ndef forbidden(*given): raise ValueError('in FIPS mode')\n"
+        f"{without}\nfrom strata_core.cli.main import main\nmain()"
+    )
+    (tmp_path / "a.strata").write_text('source s (csv: "a.csv") { columns: { id: int64 } }\nmodel m { from s }\n')
+    environment = {**os.environ, "STRATA_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", program, "check", str(tmp_path / "a.strata")]
+    for _ in range(2):
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+        assert "1 model in 1 file: 0 errors" in ran.stderr
+    (kept_tables,) = (tmp_path / "cache").glob("grammar-*")
+    assert kept_tables.stat().st_size > 10_000
 
 
 def test_what_is_shared_is_gone_through_once_and_depth_has_no_end() -> None:

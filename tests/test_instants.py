@@ -125,6 +125,13 @@ def test_a_unit_that_is_written_out_is_told_as_what_it_is_here() -> None:
         duration("90 minutes")
 
 
+def test_what_may_be_months_or_millions_is_not_mended_to_minutes() -> None:
+    with pytest.raises(ValueError, match="'5M' is no duration: give a number above zero and a unit"):
+        duration("5M")
+    (found,) = parse_module("model m { from t filter x > 5M }", "m.strata").diagnostics
+    assert (found.message, found.suggestions) == ("`5M` is no number", ())
+
+
 @given(st.integers(1, 999_999_999))
 def test_a_duration_is_read_as_it_is_spelled_whoever_reads(seconds: int) -> None:
     text = spelled_duration(seconds)

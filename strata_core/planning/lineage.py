@@ -73,7 +73,8 @@ def _dbt(project: Project, compiled: CompiledProject) -> tuple[tuple[Table, ...]
         documents = find_documents(project.root, project.config.dbt)
         if documents is None:
             return (), _no_manifest(project, compiled)
-        key = cache.content_key("dbt-lineage", documents.digest.encode(), repr(sorted(columns.items())).encode())
+        made_of = (project.config.dbt.manifest, documents.digest, repr(sorted(columns.items())))
+        key = cache.content_key("dbt-lineage", *(part.encode() for part in made_of))
         kept = cache.load(key)
         if isinstance(kept, tuple):
             return kept

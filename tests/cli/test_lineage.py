@@ -125,6 +125,15 @@ def test_a_manifest_that_is_newer_than_what_is_known_is_told_and_read(cli):
     assert "warning[E033]: `dbt_project/target/manifest.json`: the manifest has the schema" in ran.err
 
 
+def test_what_is_kept_of_a_manifest_names_it_by_its_place_now(cli):
+    newer = json.dumps(MANIFEST).replace("manifest/v12", "manifest/v13")
+    cli.write("models/dbt.strata", DBT)
+    for place in ("one", "two"):
+        cli.write(f"{place}/target/manifest.json", newer)
+        cli.write("strata.toml", f'[project]\nname = "p"\n[dbt]\nmanifest = "{place}/target/manifest.json"\n')
+        assert f"warning[E033]: `{place}/target/manifest.json`" in cli("lineage", "kept.id").err
+
+
 def test_a_manifest_that_is_newer_is_told_by_whoever_reads_a_source_of_it(cli):
     newer = json.loads(json.dumps(MANIFEST).replace("manifest/v12", "manifest/v13"))
     newer["nodes"]["model.p.stg"].update(unique_id="model.p.stg", config={"location": "stg.parquet"})
