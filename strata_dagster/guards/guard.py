@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from dagster import (
@@ -21,7 +21,14 @@ from dagster import (
 from dagster._core.definitions.decorators.op_decorator import DecoratedOpFunction
 from dagster._core.execution.plan.compute_generator import create_op_compute_wrapper
 
-from strata_core.contract_engine.pin.covering import Covered, named_cover
+from strata_core.contract_engine.pin.covering import (
+    Covered,
+    contract_of_models,
+    may_be_of_models,
+    named_cover,
+    unusable_contracts,
+)
+from strata_core.contract_engine.pipeline import examine, open_setting
 from strata_core.diagnostics import Diagnostic, StrataError
 
 from ..checks import check_specs, plain_name
@@ -98,8 +105,8 @@ def _references(
     asset: AssetsDefinition, contracts: Contracts | None, known: Sequence[Covered], project: StrataProject
 ) -> dict[AssetKey, tuple[str, tuple[Covered, ...]]]:
     """What each guarded asset is held to, and the assets of products that cover it."""
-    given = _given(asset, contracts, known)
     try:
+        given = _given(asset, contracts, known, project)
         found = {key: _reference(ref, known, project) for key, ref in given.items()}
     except StrataError as error:
         raise DagsterInvalidDefinitionError(f"guard: {findings(error.diagnostics, None)}") from None
@@ -112,7 +119,9 @@ def _references(
     return found
 
 
-def _given(asset: AssetsDefinition, contracts: Contracts | None, known: Sequence[Covered]) -> dict[AssetKey, str]:
+def _given(
+    asset: AssetsDefinition, contracts: Contracts | None, known: Sequence[Covered], project: StrataProject
+) -> dict[AssetKey, str]:
     keys = list(asset.keys)
     if isinstance(contracts, Mapping):
         named = {k if isinstance(k, AssetKey) else AssetKey.from_user_string(k): ref for k, ref in contracts.items()}
@@ -126,7 +135,10 @@ def _given(asset: AssetsDefinition, contracts: Contracts | None, known: Sequence
     if not named:
         there = ", ".join(c.reference for c in known[:8]) or "none"
         what = f"`{contracts}` covers no asset" if contracts else "no contract covers an asset"
-        raise DagsterInvalidDefinitionError(f"guard: {what} of `{asset.node_def.name}`; contracts cover {there}")
+        text = f"{what} of `{asset.node_def.name}`; contracts cover {there}"
+        if faults := _unusable(project, contracts or ""):
+            raise StrataError(*faults, Diagnostic("E036", text))
+        raise DagsterInvalidDefinitionError(f"guard: {text}")
     return named
 
 
@@ -145,16 +157,19 @@ def covered_assets(asset: AssetsDefinition, product: str | None, known: Sequence
 
 
 def _reference(ref: str, known: Sequence[Covered], project: StrataProject) -> tuple[str, tuple[Covered, ...]]:
-    if "/" not in ref and "." not in ref and not covering(known, (ref,)):
+    others: Iterable[str] = ()
+    if may_be_of_models(ref) and not covering(known, (ref,)):
         from strata_core.planning.project import compile_  # a contract of the models: rare, and kept by content
 
-        compiled = compile_(project.opened)
-        if ref in compiled.contracts:
+        if contract_of_models(project.opened, ref) is not None:
             return ref, ()
-        there = ", ".join([*(c.reference for c in known), *compiled.contracts][:8]) or "none"
-        raise StrataError(Diagnostic("E036", f"there is no contract `{ref}`", fix=f"contracts are {there}"))
-    found = named_cover(ref, tuple(known))
+        others = compile_(project.opened).contracts
+    found = named_cover(ref, tuple(known), others=others, unusable=lambda: _unusable(project, ref))
     return found.reference, (found,)
+
+
+def _unusable(project: StrataProject, reference: str) -> tuple[Diagnostic, ...]:
+    return unusable_contracts(examine(open_setting(project.opened.root)), reference)
 
 
 def _checks(asset: AssetsDefinition, key: AssetKey, ref: str, covers: tuple[Covered, ...]) -> list[AssetCheckSpec]:

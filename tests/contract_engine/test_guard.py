@@ -333,6 +333,32 @@ def test_what_no_one_sound_contract_covers_is_told(root: Path, case: str) -> Non
     assert code in [d.code for d in raised.value.diagnostics]
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "reference", "told"),
+    [
+        ("models/a.strata", "contract Paid { id int64 }\n", "Paid", ["E001 models/a.strata:1:20"]),
+        ("models/a.strata", "contract Paid { id: foo }\n", "Paid", ["E072 models/a.strata:1:21"]),
+        ("models/a.strata", "domain d = foo\ncontract Paid { id: d }\n", "Paid", ["E072 models/a.strata:1:12"]),
+        ("models/a.strata", "contract Paid { id: int64 enum { a } }\n", "Paid", ["E070 models/a.strata:1:17"]),
+        ("models/a.strata", "contract Fine { id: int64 }\nmodel m { from Paid }\n", "Paid", ["E036 "]),
+        (PLACE, "a: [", "shop.orders/orders", [f"E101 {PLACE}:1:5", "E036 "]),
+        (PLACE, CONTRACT.replace("layer: bronze\n", ""), "orders", [f"E106 {PLACE}:1:1", "E036 "]),
+    ],
+)
+def test_a_contract_that_cannot_be_used_is_told_as_what_it_is(
+    root: Path, path: str, text: str, reference: str, told: list[str]
+) -> None:
+    write(root, {path: text})
+    with pytest.raises(StrataError) as raised:
+        promise_of(open_guard(root, "prod", NOW), reference, "orders")
+    assert [f"{d.code} {d.span or ''}" for d in raised.value.diagnostics] == told
+
+
+def test_a_contract_of_models_holds_though_another_is_broken(root: Path) -> None:
+    write(root, {"models/a.strata": "contract Paid { id int64 }\n\ncontract Fine { id: int64 }\nmodel m { from x }\n"})
+    assert promise_of(open_guard(root, "prod", NOW), "Fine", "orders").reference == "Fine"
+
+
 def test_the_command_tells_json_and_exit_codes(root: Path) -> None:
     def run(*arguments: str) -> tuple[int, str]:
         result = CliRunner().invoke(strata, ["guard", *arguments, "--project", str(root)], standalone_mode=False)

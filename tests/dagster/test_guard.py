@@ -450,7 +450,7 @@ def test_what_cannot_be_guarded_is_told_when_the_code_location_loads(place) -> N
 
     refused(other, "no contract covers an asset of `other`; contracts cover shop.orders/orders")
     refused(other, r"E036(.|\n)*did you mean `shop.orders/orders`", contracts="shop.orders/order")
-    refused(other, "there is no contract `Paid`", contracts="Paid")
+    refused(other, r"E036(.|\n)*no contract covers `Paid`, or is called so", contracts="Paid")
     refused(orders, "there is no asset `nope`", contracts={"nope": "shop.orders/orders"})
     refused(graphed, "made by a graph", contracts="shop.orders/orders")
     refused(guard(orders, project=place.project), "guarded already")
@@ -468,6 +468,11 @@ def test_what_cannot_be_guarded_is_told_when_the_code_location_loads(place) -> N
     more = CONTRACT.replace("shop.orders", "shop.more")
     place.write("contracts/shop/more/contract.yaml", more)
     refused(orders, "is covered by shop.more/orders, shop.orders/orders")
+    place.write("contracts/shop/orders/contract.yaml", "a: [")
+    refused(other, r"E101(.|\n)*E036(.|\n)*no contract covers `shop.orders`", contracts="shop.orders")
+    refused(other, r"E101(.|\n)*no contract covers an asset of `other`; contracts cover shop.more/orders")
+    place.write("models/paid.strata", "contract Paid { id int64 }\n")
+    refused(other, r"E001(.|\n)*expected `:`, found `int64`", contracts="Paid")
     assert guard(orders, project=place.project, contracts="shop.more/orders") is not None
 
 

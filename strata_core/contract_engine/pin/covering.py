@@ -5,7 +5,8 @@ Small and kept by content, as an orchestrator loads it at every start; what is p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -20,9 +21,12 @@ from ..naming import stored_as
 from ..pipeline import Setting, outcome_key
 
 if TYPE_CHECKING:  # which an unchanged tree does not need
+    from ...contract.model import TableContract
+    from ...planning.project import Project
     from ..authored import Asset, AuthoredContract
     from ..authored_tests import Test
     from ..collation.candidate import Candidate
+    from ..pipeline import Checked
 
 OWNERS_SEE = "experimental"
 """The severity of tests that only owners and agents in scope are shown."""
@@ -163,16 +167,60 @@ def listed_test(test: Test, contract: AuthoredContract) -> CoveredTest:
     )
 
 
-def named_cover(reference: str, known: tuple[Covered, ...]) -> Covered:
+def may_be_of_models(reference: str) -> bool:
+    """Whether `reference` may name a `contract` of models, and not only an asset of a product."""
+    return "/" not in reference and "." not in reference
+
+
+def contract_of_models(project: Project, name: str) -> TableContract | None:
+    """The `contract` of the project's models that is called `name`. Raises `StrataError` with what is wrong in it: less
+    than what it says would be asked of rows."""
+    from ...planning.project import compile_
+    from ...types import UNKNOWN
+
+    compiled = compile_(project)
+    contract = compiled.contracts.get(name)
+    if contract is None:
+        declared = re.compile(rb"^[ \t]*contract\s+`?%b(?!\w)" % re.escape(name.encode()), re.MULTILINE)
+        files = {file.path for file in project.files if declared.search(file.content)}
+        faults = [d for d in compiled.errors if d.span is not None and d.span.file in files]
+    else:
+        faults = [d for d in compiled.errors if d.span and contract.span and _within(d.span, contract.span)]
+        if not faults and any(field.type == UNKNOWN for field in contract.fields):  # as a domain that it uses is
+            faults = [*compiled.errors]
+    if faults:
+        raise StrataError(*faults)
+    return contract
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return inner.file == outer.file and outer.start <= inner.start and inner.end <= outer.end
+
+
+def unusable_contracts(checked: Checked, reference: str) -> tuple[Diagnostic, ...]:
+    """What keeps contracts from being used of which `reference` may name one."""
+    unsound = [c for c in checked.collated.candidates if not c.sound]
+    meant = [c for c in unsound if c.id == reference.partition("/")[0]] or unsound
+    return (*checked.unread(), *(checked.blocking(*meant) if meant else ()))
+
+
+def named_cover(
+    reference: str,
+    known: tuple[Covered, ...],
+    *,
+    others: Iterable[str] = (),
+    unusable: Callable[[], Iterable[Diagnostic]] = tuple,
+) -> Covered:
     """The asset that `reference` names: `product/asset`, the product of one asset, or a table's name that one product
-    covers. Raises `StrataError` E036 with what there is."""
+    covers. Raises `StrataError` E036 with what there is, `others` being contracts that cover no asset, behind what
+    keeps those from being used that are `unusable`."""
     found = [c for c in known if reference in (c.reference, c.product) or reference in c.names]
     if len(found) == 1:
         return found[0]
     if found:
         fix = f"name one of {listed([f'`{c.reference}`' for c in found], 8)}"
         raise StrataError(Diagnostic("E036", f"`{reference}` is covered by several contracts", fix=fix))
-    there = sorted({c.reference for c in known})
-    hint = f"contracts cover {listed(there, 8)}" if there else "write `contracts/<domain>/<product>/contract.yaml`"
+    there = [*sorted({c.reference for c in known}), *others]
+    hint = f"contracts are {listed(there, 8)}" if there else "write `contracts/<domain>/<product>/contract.yaml`"
     fix = did_you_mean(reference, [*there, *(n for c in known for n in c.names)], hint)
-    raise StrataError(Diagnostic("E036", f"no contract covers `{reference}`", fix=fix))
+    raise StrataError(*unusable(), Diagnostic("E036", f"no contract covers `{reference}`, or is called so", fix=fix))

@@ -55,7 +55,14 @@ from ..naming import store_name
 from ..observations import SeenTest
 from ..pipeline import Checked, examine, open_setting
 from .approved_changes import approved_changes
-from .covering import Covered, covered_by, named_cover
+from .covering import (
+    Covered,
+    contract_of_models,
+    covered_by,
+    may_be_of_models,
+    named_cover,
+    unusable_contracts,
+)
 from .pin_tests import FAILING, failure, place_of
 
 
@@ -180,12 +187,16 @@ def promised_tables(root: Path, references: Mapping[str, str]) -> dict[str, Tabl
 
 
 def _promise(project: Project, checked: Checked, reference: str, name: str | None) -> Promise:
-    if "/" not in reference and "." not in reference:
-        contracts = compile_(project).contracts
-        if reference in contracts:
-            return Promise(reference, store_name(name or reference), contracts[reference])
+    of_models = may_be_of_models(reference)
+    if of_models and (contract := contract_of_models(project, reference)) is not None:
+        return Promise(reference, store_name(name or reference), contract)
     sound = {c.id: c for c in checked.collated.candidates if c.sound}
-    found = named_cover(reference, tuple(one for c in sound.values() for one in covered_by(c)))
+    found = named_cover(
+        reference,
+        tuple(one for c in sound.values() for one in covered_by(c)),
+        others=compile_(project).contracts if of_models else (),
+        unusable=partial(unusable_contracts, checked, reference),
+    )
     candidate = sound[found.product]
     if not checked.usable(candidate):
         raise StrataError(*checked.blocking(candidate))
