@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..planning.config import MAIN
 from .report import answered_for
 
 if TYPE_CHECKING:
@@ -49,9 +50,14 @@ def models_argument(command: Verb) -> Verb:
 
 def environment_option(command: Verb) -> Verb:
     """`--env`, the same for every verb that reads or publishes."""
+    return environment_of("The environment.")(command)
+
+
+def environment_of(meaning: str) -> Callable[[Verb], Verb]:
+    """`--env`, with what the verb does with it."""
     return click.option(
-        "--env", "environment", default="prod", show_default=True, callback=environment_name, help="The environment."
-    )(command)
+        "--env", "environment", default=MAIN, show_default=True, callback=environment_name, help=meaning
+    )
 
 
 def format_option(*formats: str) -> Callable[[Verb], Verb]:

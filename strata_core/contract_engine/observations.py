@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..diagnostics import StrataError
 from ..frozen import dataclass, field
+from ..planning.config import MAIN
 from .parse.parsed import Parsed
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def utc(at: str | None) -> str | None:
 
 
 def seen_in_store(
-    setting: Setting, tables: Iterable[str], environment: str = "prod", *, models: Container[str] = ()
+    setting: Setting, tables: Iterable[str], environment: str = MAIN, *, models: Container[str] = ()
 ) -> Observations:
     """What `published` gives; of a store that cannot be read, that nobody knows what is live (`store_readable`). The
     rows of those `tables` that are `models` are nowhere else: who reads them reads nothing."""
@@ -227,7 +228,7 @@ def seen_in_store(
         return Observations(checks=tuple(unread(name) for name in names))
 
 
-def published(setting: Setting, tables: Iterable[str], environment: str = "prod") -> Observations:
+def published(setting: Setting, tables: Iterable[str], environment: str = MAIN) -> Observations:
     """What Strata's store has live of `tables`: schema, publication, the latest dates in them, and where the files of
     what is live are gone (`last_known_good`). Raises `StrataError` E092, E094 where the store cannot be read."""
     from ..planning.stores import store_of

@@ -21,6 +21,9 @@ CONFIG_NAME = "strata.toml"
 CONTRACT_FILE = "contract.yaml"
 """What the contract of a data product is called, in a folder of its own below those of `[project] contracts`."""
 PUBLISH_MODES = ("together", "each")
+MAIN = "prod"
+"""The environment that is meant where none is named. Its tables have the namespace of the project in what is told to
+others; those of another have the environment behind that."""
 
 
 @dataclass(frozen=True, slots=True)

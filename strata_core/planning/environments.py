@@ -7,11 +7,8 @@ from collections.abc import Mapping
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.suggest import did_you_mean
 from ..store.environments import Environment, EnvironmentVersion
+from .config import MAIN
 from .project import Project
-
-MAIN = "prod"
-"""The environment that is meant where none is named. Its tables have the namespace of the project in what is told to
-others; those of another have the environment behind that."""
 
 
 def published_environment(project: Project, name: str) -> Environment:

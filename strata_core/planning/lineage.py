@@ -13,9 +13,8 @@ from ..lineage.tables import Table, TableKind, project_tables
 from . import cache
 from .cache import uncollected
 from .catalog import read_catalog
-from .config import find_project
+from .config import MAIN, find_project
 from .dbt import find_documents, version_warning
-from .environments import MAIN
 from .git_revisions import GitRevision, open_range
 from .kept.revisions import first_revision, revised
 from .project import Project, compile_, keep_compilation, kept_compilation

@@ -384,6 +384,13 @@ def test_a_difference_between_revisions_without_contracts_is_none_of_contracts(t
     assert (code, json.loads(out)["products"], "error[E073]: there is no project here" in err) == (2, [], True)
 
 
+@pytest.mark.parametrize("verb", ["test", "refresh"])
+def test_an_environment_that_is_none_is_told_by_every_verb_that_asks_for_one(project: Path, verb: str) -> None:
+    result = CliRunner().invoke(contract_engine, [verb, "--env", "../x"])
+    assert result.exit_code == 2
+    assert "'../x' cannot name an environment: use a letter or _" in result.stderr
+
+
 def test_explain_shows_the_page(project: Path) -> None:
     code, out, _ = run("explain", "E130")
     assert code == 0

@@ -10,13 +10,14 @@ import click
 from ...contract_engine.pipeline import Setting
 from ...diagnostics.wording import plural
 from ..exits import CLEAN
+from ..options import environment_of
 from ..progress import Progress
 from .shared import examined, on_contracts
 
 
 @click.command("refresh")
 @on_contracts
-@click.option("--env", "environment", default="prod", show_default=True, help="Whose published models are looked at.")
+@environment_of("Whose published models are looked at.")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help="Where releases go (default: strata.toml)."
 )

@@ -11,7 +11,7 @@ from ...contract_engine.pipeline import Setting
 from ...diagnostics.render import printable
 from ...diagnostics.wording import plural
 from ..exits import CLEAN, FINDINGS
-from ..options import format_option
+from ..options import environment_of, format_option
 from ..progress import Progress
 from .shared import examined, named, on_contracts, product_names
 
@@ -19,7 +19,7 @@ from .shared import examined, named, on_contracts, product_names
 @click.command("test")
 @click.argument("products", nargs=-1, metavar="[PRODUCT]...", shell_complete=product_names)
 @on_contracts
-@click.option("--env", "environment", default="prod", show_default=True, help="Whose published models are asked.")
+@environment_of("Whose published models are asked.")
 @format_option("text", "json")
 def test_command(setting: Setting, products: Sequence[str], environment: str, format_: str) -> int:
     """Run the SQL and the expectations of products (all of them by default) on the rows that are in reach.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 from datetime import datetime
 
+from ...planning.config import MAIN
 from ..observations import Observations, seen_in_files, seen_in_store
 from ..pipeline import Checked
 
@@ -15,7 +16,7 @@ def observed(checked: Checked, now: datetime, products: Set[str] | None = None) 
     return seen_of_assets(checked).with_(results_of_tests(checked, now, products))
 
 
-def seen_of_assets(checked: Checked, environment: str = "prod", others: Observations | None = None) -> Observations:
+def seen_of_assets(checked: Checked, environment: str = MAIN, others: Observations | None = None) -> Observations:
     """What dbt, OpenLineage and the store tell of the products' assets, and what `others` saw of them."""
     assets = [asset for c in checked.collated.candidates if c.sound for asset in c.contract.assets]
     names = sorted({name for asset in assets for name in asset.stored})
@@ -26,7 +27,7 @@ def seen_of_assets(checked: Checked, environment: str = "prod", others: Observat
 
 
 def results_of_tests(
-    checked: Checked, now: datetime, products: Set[str] | None = None, environment: str = "prod"
+    checked: Checked, now: datetime, products: Set[str] | None = None, environment: str = MAIN
 ) -> Observations:
     """What the tests of products (all, if none are given) say of the rows that are in reach."""
     from ...planning.inputs.reachable import ReachableTables

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ...frozen import dataclass, replace
+from ...planning.config import MAIN
 from ..observations import Observations, SeenTest
 from ..pipeline import Checked
 from ..promotions import histories
@@ -50,7 +51,7 @@ def refresh(
     engine_version: str,
     products: Set[str] | None = None,
     *,
-    environment: str = "prod",
+    environment: str = MAIN,
     others: Callable[[], Observations] = Observations,
 ) -> Refreshed:
     """Publish in `out` what was promoted, with the tests of `products` (None: of all) run again and with what `others`

@@ -21,7 +21,7 @@ from ...frozen import dataclass
 from ...lineage.graph import LineageGraph, lineage_graph
 from ...lineage.openlineage import PRODUCER, column_lineage, dataset, facet, inputs, namespace, spelled
 from ...lineage.tables import TableId, project_tables
-from ..environments import MAIN
+from ..config import MAIN
 from ..hidden import hidden_columns
 from ..plan import Plan
 from ..workspace import Workspace

@@ -17,10 +17,10 @@ from ...engines.protocol import Answer, CsvTable, DuckDBTable, ParquetTable, Tab
 from ...relation.schema import Column
 from ...types.inferred import Inferred
 from ..artifact_relation import stored_columns
-from ..config import ProjectConfig
+from ..config import MAIN, ProjectConfig
 from ..dbt import read_manifest
 from ..engines import engine_settings
-from ..environments import MAIN, not_published
+from ..environments import not_published
 from ..provenance import hidden_of
 from ..stores import store_of
 
