@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-UNREADABLE = (TypeError, ValueError, NotImplementedError)
+UNREADABLE = (TypeError, ValueError, NotImplementedError, OverflowError)
 """What is raised of values that no column can hold, exceptions of Arrow among them."""
 BATCH_ROWS = 122_880
 """Rows of a batch at most: those of a block of the store, which copies none that is one."""
@@ -31,9 +31,7 @@ def stream_of(value: object) -> pa.RecordBatchReader | None:
     if polars is not None and isinstance(value, polars.LazyFrame):
         return _lazy(value)
     if polars is not None and isinstance(value, polars.DataFrame):
-        if polars.Object in value.dtypes:  # of which Arrow gets the addresses
-            raise TypeError("a column holds Python objects")
-        return value.to_arrow().to_reader(BATCH_ROWS)
+        return _arrow(value).to_reader(BATCH_ROWS)
     if pandas is not None and isinstance(value, pandas.DataFrame):
         import pyarrow as pa
 
@@ -48,10 +46,19 @@ def stream_of(value: object) -> pa.RecordBatchReader | None:
     return _of_protocol(value) if hasattr(value, "__arrow_c_stream__") else None
 
 
+def _arrow(frame: Any) -> Any:
+    """A frame of polars as a table of Arrow."""
+    import polars as pl
+
+    if pl.Object in frame.dtypes:  # of which Arrow gets the addresses
+        raise TypeError("a column holds Python objects")
+    return frame.to_arrow()
+
+
 def _lazy(frame: Any) -> pa.RecordBatchReader:
     import pyarrow as pa
 
-    schema = frame.collect_schema().to_frame().to_arrow().schema
+    schema = _arrow(frame.collect_schema().to_frame()).schema
     frames = frame.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
     batches = (batch for one in frames for batch in one.to_arrow().cast(schema).to_batches())
     return pa.RecordBatchReader.from_batches(schema, batches)

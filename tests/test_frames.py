@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from strata_core.frames import as_kind, stream_of
+from strata_core.frames import UNREADABLE, as_kind, stream_of
 
 NAN = math.nan
 TABLE = pa.table({"k": pa.array([1, None, 3]), "v": pa.array([0.5, None, NAN]), "s": pa.array(["a", None, ""])})
@@ -64,6 +64,21 @@ def test_nan_in_numpy_columns_of_pandas_is_what_it_has_for_null() -> None:
 )
 def test_what_is_no_table_is_told_apart(value: object) -> None:
     assert stream_of(value) is None
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": [2**70]}),
+        pd.DataFrame({"a": [1, "x"]}),
+        pd.DataFrame([[1, 2]], columns=["a", "a"]),
+        pl.DataFrame({"a": [object()]}),
+        pl.LazyFrame({"a": [object()]}),
+    ],
+)
+def test_values_that_no_column_can_hold_are_refused(frame: object) -> None:
+    with pytest.raises(UNREADABLE):
+        stream_of(frame)
 
 
 @pytest.mark.parametrize("kind", [pa.Table, pa.RecordBatchReader, pl.DataFrame, pl.LazyFrame, pd.DataFrame])

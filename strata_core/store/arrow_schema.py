@@ -95,7 +95,7 @@ def _stored_type(type_: pa.DataType, path: str) -> pa.DataType:
         return pa.list_(_stored_field(type_.value_field, path), type_.list_size)
     if types.is_list(type_) or types.is_large_list(type_):
         return pa.list_(_stored_field(type_.value_field, path))
-    if types.is_struct(type_):
+    if types.is_struct(type_) and type_.num_fields:  # Parquet has none without fields
         return pa.struct([_stored_field(f, f"{path}.{f.name}") for f in type_])
     if _plain_type(str(type_)) is None:
         raise StrataError(

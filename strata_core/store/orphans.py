@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,20 +44,24 @@ def orphans(store: Store, *, keep: timedelta, grace: timedelta) -> Iterator[Orph
         message = f"what no environment needs in {store.root} is not removed: a bucket moves nothing aside"
         fix = "`strata store verify` lists what nothing names; superseded artifacts stay"
         raise StrataError(Diagnostic("E092", message, fix=fix))
-    needed, limit = _needed(store, keep), _before(grace)
+    needed, limit = _Needed(store, keep)(), _before(grace)
     for table, address, directory in store.artifacts():
         if (table, address) not in needed and (found := _orphan(table, address, Path(directory))).used_at < limit:
             yield found
 
 
 def collect(store: Store, *, keep: timedelta, grace: timedelta) -> Iterator[Orphan]:
-    """Remove them, and tell which; what is taken up meanwhile stays. Parameters as `orphans`."""
-    for orphan in tuple(orphans(store, keep=keep, grace=grace)):
+    """Remove them, and tell which; what is taken up meanwhile stays. Parameters as `orphans`.
+
+    What is made of others goes before these, so that a killed collection leaves nothing in parts.
+    """
+    needed = _Needed(store, keep)
+    for orphan in sorted(orphans(store, keep=keep, grace=grace), key=lambda o: (o.table, -_depth(store, o))):
         aside = store.grave()
         if not disk.move_directory(orphan.directory, aside):
             continue
         moved = _orphan(orphan.table, orphan.address, aside)
-        if moved.used_at >= _before(grace) or (orphan.table, orphan.address) in _needed(store, keep):
+        if moved.used_at >= _before(grace) or (orphan.table, orphan.address) in needed():
             disk.move_directory(aside, orphan.directory)
             continue
         disk.remove_directory(aside)
@@ -68,17 +72,42 @@ def _before(grace: timedelta) -> Instant:
     return now() - int(grace.total_seconds()) * SECOND
 
 
-def _needed(store: Store, keep: timedelta) -> set[tuple[str, str]]:
-    """What the newest version of each environment names, and each that was superseded within `keep`."""
-    limit = _before(keep)
-    found: set[tuple[str, str]] = set()
-    for name in store.environments():
-        for version in store.environment(name).history():
-            found.update((model, pointer.address) for model, pointer in version.models.items())
-            if version.at < limit:  # what came before it was superseded before the limit
-                break
-    made_of = ((table, store.find(table, address)) for table, address in sorted(found))
-    return found | {(table, piece) for table, one in made_of if one is not None for piece in one.manifest.pieces}
+@dataclass(frozen=True, slots=True)
+class _Needed:
+    """What environments need, asked again and again. What an artifact is made of is read once: what another apply puts
+    in its place meanwhile, it has made or taken up itself."""
+
+    store: Store
+    keep: timedelta
+    _pieces: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+
+    def __call__(self) -> set[tuple[str, str]]:
+        """What the newest version of each environment names, and each that was superseded within `keep`."""
+        limit = _before(self.keep)
+        found: set[tuple[str, str]] = set()
+        for name in self.store.environments():
+            for version in self.store.environment(name).history():
+                found.update((model, pointer.address) for model, pointer in version.models.items())
+                if version.at < limit:  # what came before it was superseded before the limit
+                    break
+        return found | {(table, piece) for table, address in sorted(found) for piece in self._made_of(table, address)}
+
+    def _made_of(self, table: str, address: str) -> tuple[str, ...]:
+        if (table, address) not in self._pieces:
+            artifact = self.store.find(table, address)
+            if artifact is None:
+                return ()
+            self._pieces[table, address] = artifact.manifest.pieces
+        return self._pieces[table, address]
+
+
+def _depth(store: Store, orphan: Orphan) -> int:
+    """How far an artifact is made of others: a table of groups, a group or table of pieces, rows of its own."""
+    try:
+        found = store.find(orphan.table, orphan.address)
+    except StrataError:  # one that was left in parts
+        return 2
+    return 0 if found is None or not found.manifest.pieces else 1 if found.manifest.groups is None else 2
 
 
 def _orphan(table: str, address: str, directory: Path) -> Orphan:

@@ -50,10 +50,10 @@ def frame_of(value: object) -> Frame | None:
     """The table that `value` is; None for what is no table. Raises `StrataError` E033 where a column has values of no
     one type."""
     polars, pandas, arrow = (sys.modules.get(name) for name in ("polars", "pandas", "pyarrow"))
+    if polars is not None and isinstance(value, polars.LazyFrame):
+        collected = frame_of(value.collect())
+        return collected and collected._replace(value=collected.value.lazy())
     try:
-        if polars is not None and isinstance(value, polars.LazyFrame):
-            collected = value.collect()
-            return Frame(collected.to_arrow(), collected.lazy())
         reader = stream_of(value)
     except UNREADABLE as cause:
         # Their text may quote a value, and a contract may hide it.

@@ -95,16 +95,15 @@ class Guarding:
         fault: Exception | None = None
         if self.op.selected or shown.selected_asset_check_keys:
             events = in_turn(context, inner(shown))
-            while True:
+            while fault is None:
                 try:
                     event = next(events)
+                    yield from self._logged()
+                    yield from self._seen(guard, event)
                 except StopIteration:
                     break
-                except Exception as error:  # whatever the op raises: it is raised again when every check is told
-                    fault = error
-                    break
-                yield from self._logged()
-                yield from self._seen(guard, event)
+                except Exception as error:  # whatever the op raises, now or as its lazy frame is computed
+                    fault = error  # raised again when every check is told
             yield from self._logged()
         yield from self._concluded(guard, fault, partial(promote, guard))
 

@@ -3,9 +3,11 @@
 # Without postponed annotations: Dagster compares those of an op with types.
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import dagster as dg
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -253,6 +255,40 @@ def test_a_frame_whose_column_holds_values_of_several_types_is_told_without_them
     assert "the DataFrame that the asset returned is no table of columns (ArrowInvalid)" in run.failure
     assert "secret" not in run.failure
     assert run.verdicts["orders.write_pin"] == (False, "ERROR")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        lambda: rows().lazy().select("nope"),
+        lambda: pa.RecordBatchReader.from_batches(rows().to_arrow().schema, (1 // 0 for _ in range(1))),
+    ],
+)
+def test_an_asset_whose_rows_fail_as_they_are_computed_fails_with_every_check_told(place, value) -> None:
+    run = place.run(place.orders(value))
+    assert (run.success, run.made, set(run.checks)) == (False, {}, OWN)
+    assert "nope" in run.failure or "ZeroDivisionError" in run.failure
+    assert run.verdicts["orders.write_pin"] == (False, "ERROR")
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "kept"),
+    [
+        ("x", pa.array(np.array([1, 2], np.float16)), 1.0),
+        ("x", pa.array([[1], [2]], pa.list_(pa.float16())), [1.0]),
+        ("x", pa.array([Decimal("1" * 50)] * 2), None),
+        ("x", pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array([1, 2])]), None),
+        ("x", pa.array([{}, {}], pa.struct([])), None),
+        ("", pa.array([1, 2]), None),
+    ],
+)
+def test_a_column_beside_the_promised_is_kept_where_the_language_has_it_and_else_left_out(
+    place, name, column, kept
+) -> None:
+    run = place.run(place.orders(pa.table(GOOD).append_column(name, column)))
+    assert run.success, run.failure
+    assert place.live()[1].get("x") == kept
+    assert ("left_out" in run.made["orders"].metadata) == (kept is None)
 
 
 def test_a_table_that_others_write_is_read_where_its_contract_says(place) -> None:

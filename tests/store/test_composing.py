@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -21,6 +22,7 @@ from strata_core.store.composing import MOST_IN_GROUP, in_groups
 from strata_core.store.document import JSON
 from strata_core.store.environments import Pointer
 from strata_core.store.orphans import collect
+from strata_core.store.verifying import verify_artifacts
 from tests.buckets import folder_as_bucket
 
 SCHEMA = pa.schema([pa.field("n", pa.int64()), pa.field("d", pa.decimal128(5, 2)), pa.field("x", pa.float64())])
@@ -180,6 +182,32 @@ def test_groups_are_needed_as_long_as_their_table_and_counted_as_used_with_it(st
     assert store.find("t", "whole") is not None
     assert made.manifest.groups is not None
     assert {*made.manifest.groups.addresses} < {*made.manifest.pieces}
+
+
+def test_a_collection_that_is_killed_leaves_no_table_without_its_groups_or_pieces(store) -> None:
+    pieces, provenance = many(store, KEYS[:40])
+    own = {key: store.adopt(store.stage("t", SCHEMA, []), f"piece-{key}", {}) for key in pieces}
+    store.compose("t", "whole", own, provenance, ("of", "pieces"))
+    left = [address for _, address, _ in store.artifacts()]
+    for gone in collect(store, keep=timedelta(), grace=timedelta()):
+        left.remove(gone.address)
+        assert verify_artifacts(store, "t", left).findings == ()
+    assert left == []
+
+
+def test_a_collection_reads_each_manifest_once_or_twice_however_much_it_removes(store, monkeypatch) -> None:
+    pieces, provenance = many(store, KEYS[:40])
+    own = {key: store.adopt(store.stage("t", SCHEMA, []), f"piece-{key}", {}) for key in pieces}
+    made = store.compose("t", "whole", own, provenance, ("of", "pieces"))
+    environment = store.environment("prod")
+    environment.publish(environment.head(), {"t": Pointer("whole", made.manifest.digest, "f")}, message="", tags={})
+    for number in range(10):
+        piece(store, f"apart-{number}", (number, "1.00", 1.0))
+    read, found = Store.find, list[str]()
+    monkeypatch.setattr(Store, "find", lambda self, table, address: found.append(address) or read(self, table, address))
+    assert len([*collect(store, keep=timedelta(), grace=timedelta())]) == 11
+    assert Counter(found)["whole"] == 2
+    assert max(Counter(found).values()) == 2
 
 
 def test_groups_in_a_bucket(tmp_path) -> None:

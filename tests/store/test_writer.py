@@ -171,7 +171,7 @@ def test_rows_of_every_kept_type_are_read_back(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "part-00000.parquet").to_pylist() == table.to_pylist()
 
 
-@pytest.mark.parametrize("type_", [pa.null(), pa.month_day_nano_interval(), pa.list_view(pa.int64())])
+@pytest.mark.parametrize("type_", [pa.null(), pa.month_day_nano_interval(), pa.list_view(pa.int64()), pa.struct([])])
 def test_a_type_that_is_not_kept_is_refused_by_name(tmp_path: Path, type_: pa.DataType) -> None:
     with pytest.raises(StrataError) as error:
         write_parts(tmp_path, pa.schema([("o", pa.struct([("x", type_)]))]), [])

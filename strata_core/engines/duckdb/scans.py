@@ -120,15 +120,39 @@ def source_of(
             return _attached(table, connection, name)
         case ArrowTable():
             spelled = distinct_spellings(table.data.schema.names)
-            renamed = table.data.rename_columns([spelled[n] for n in table.data.schema.names])
-            connection.register(name, renamed)
-            return Source(sql.table(name), spelled, table.data.schema)
+            known, schema = _known_to_duckdb(table)
+            connection.register(name, known.rename_columns([spelled[n] for n in schema.names]))
+            return Source(sql.table(name), spelled, schema)
         case StreamTable():
             spelled = distinct_spellings(table.schema.names)
             connection.register(name, Stream(table, tuple(spelled[n] for n in table.schema.names)))
             return Source(sql.table(name), spelled, table.schema)
         case _:
             assert_never(table)
+
+
+def _known_to_duckdb(table: ArrowTable) -> tuple[pa.Table, pa.Schema]:
+    """The rows with the types that DuckDB takes from Arrow, and what they are: half floats and wide decimals become
+    what is declared of them; a column of which that is nothing, or would lose a value, is refused where it is read
+    (E080), and has nulls until then."""
+    data, schema = table.data, table.data.schema
+    declared = {c.name: arrow_type(c.inferred.type) for c in table.columns}
+    for at, field in enumerate(schema):
+        if _unknown_to_duckdb(field.type):
+            wanted = declared.get(field.name)
+            fits = wanted is not None and widens_physically(field.type, wanted)
+            column = data.column(at).cast(wanted) if fits else pa.nulls(data.num_rows)
+            data = data.set_column(at, field.name, column)
+            schema = schema.set(at, field.with_type(wanted)) if fits else schema
+    return data, schema
+
+
+def _unknown_to_duckdb(type_: pa.DataType) -> bool:
+    if pa.types.is_dictionary(type_):
+        return _unknown_to_duckdb(type_.value_type)
+    inner = (type_.field(at).type for at in range(type_.num_fields))
+    types = (pa.types.is_float16, pa.types.is_decimal256, pa.types.is_union)
+    return any(is_one(type_) for is_one in types) or any(map(_unknown_to_duckdb, inner))
 
 
 def _parquet(table: ParquetTable, connection: duckdb.DuckDBPyConnection, schema: pa.Schema) -> Source:

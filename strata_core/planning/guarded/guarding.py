@@ -55,8 +55,8 @@ NOTE = "guarded"
 @dataclass(frozen=True, slots=True)
 class Fitted:
     """Rows as they are read: the table in the types that it is kept in, the contract with the types that it leaves open
-    filled in (`open`), and the columns that are not kept, for the language has no type of theirs and nothing is
-    promised."""
+    filled in (`open`), and the columns that are not kept, for the language has no type or no name of theirs and nothing
+    is promised."""
 
     table: TableInput
     contract: TableContract
@@ -74,7 +74,7 @@ def fitted(engine: Engine, table: TableInput, contract: TableContract) -> Fitted
         promised = contract[field.name].type if field.name in contract else UNKNOWN
         found = STRING if isinstance(table, CsvTable) else value_type(field.type)
         type_ = found if promised == UNKNOWN else promised
-        if type_ is None or schema.names.count(field.name) > 1:
+        if type_ is None or not field.name or schema.names.count(field.name) > 1:
             left_out += [field.name] if field.name not in left_out else []
         else:
             columns.append(Column(field.name, Inferred(type_, nullable=True)))
