@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -94,7 +94,7 @@ def apply_command(
         if block_on_unit_tests and (wrong := failing_unit_tests(project, compiled, [m.name for m in plan.stale])):
             left_out = with_readers(compiled, wrong)
             plan, tests = planned([m.name for m in plan.models if m.name not in left_out], with_upstream=False)
-        if found := (*compiled.errors, *(d for violations in wrong.values() for d in violations)):
+        if found := _left_out(compiled, wrong):
             shown.say(rendered(found, project.line_source, err=True))
         if plan.conflicts:
             tell(plan.conflicts, project.line_source, format_)
@@ -115,10 +115,15 @@ def apply_command(
         events = announced(events, workspace, plan, shown.say)
         outcome = _told(events, project, shown, max((len(p.name) for p in plan.stale), default=0))
     if format_ == "json":
-        click.echo(json.dumps(as_json(outcome, plan), indent=2))
+        click.echo(json.dumps(as_json(outcome, plan, _left_out(compiled, wrong)), indent=2))
     else:
         click.echo(summary(outcome, environment))
     return _code(outcome, compiled, wrong)
+
+
+def _left_out(compiled: CompiledProject, wrong: LeftOut) -> tuple[Diagnostic, ...]:
+    """Why models are not applied of an apply that goes on without them; `wrong` fail their unit tests."""
+    return (*compiled.errors, *(d for violations in wrong.values() for d in violations))
 
 
 def _code(outcome: Outcome, compiled: CompiledProject, wrong: LeftOut) -> int:
@@ -181,13 +186,15 @@ def summary(outcome: Outcome, environment: str) -> str:
     return f"{environment}: nothing was published, {live} ({parts})"
 
 
-def as_json(outcome: Outcome, plan: Plan) -> dict[str, object]:
-    """The outcome of `plan` as a document for machines."""
+def as_json(outcome: Outcome, plan: Plan, left_out: Sequence[Diagnostic] = ()) -> dict[str, object]:
+    """The outcome of `plan` as a document for machines; `left_out` is why it went on without some models."""
     return {
         "environment": plan.environment,
         "version": outcome.version.number,
         "published": sorted(outcome.published),
+        "outlived": list(plan.outlived),
         "lints": [diagnostic_as_json(d) for d in plan.lints],
+        "diagnostics": [diagnostic_as_json(d) for d in left_out],
         "models": [_model_as_json(result) for result in outcome.results.values()],
     }
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from .exits import FAILED, INTERRUPTED
+from .exits import FAILED, INTERRUPTED, UNREAD
 
 OBJECTS_BETWEEN_SEARCHES = 500_000
 """What a command loads and makes lives to its end: to search it for garbage at every 700th object, as Python does,
@@ -47,6 +47,10 @@ def _code(answer: Callable[[], int], name: str, interrupted: str) -> int:
     except KeyboardInterrupt:
         print(interrupted, file=sys.stderr)
         return INTERRUPTED
+    except BrokenPipeError:
+        for kept in (sys.stdout, sys.stderr):  # what they still hold is said to nobody
+            os.dup2(os.open(os.devnull, os.O_WRONLY), kept.fileno())
+        return UNREAD
     except SystemExit:
         raise
     except BaseException as error:  # the last line of defence: a panic of a library in Rust is no `Exception`

@@ -85,7 +85,7 @@ def plan_command(
     missing = [d for name, problem in workspace.missing.items() if name in read for d in problem.diagnostics]
     missing += moved
     if format_ == "json":
-        click.echo(json.dumps(as_json(plan, forecasts, tests, missing), indent=2))
+        click.echo(json.dumps(as_json(plan, forecasts, tests, (*compiled.errors, *missing)), indent=2))
     else:
         for line in lines(plan, forecasts, tests):
             click.echo(line, color=colored())
@@ -97,9 +97,9 @@ def plan_command(
 
 
 def as_json(
-    plan: Plan, forecasts: Mapping[str, Forecast], tests: BlockingTests, missing: Sequence[Diagnostic] = ()
+    plan: Plan, forecasts: Mapping[str, Forecast], tests: BlockingTests, faults: Sequence[Diagnostic] = ()
 ) -> dict[str, object]:
-    """The plan as a document for machines; `missing` is what its sources lack."""
+    """The plan as a document for machines; `faults` are those of models that it is without, and of its sources."""
     return {
         "environment": plan.environment,
         "version": plan.base.number,
@@ -107,7 +107,7 @@ def as_json(
         "outlived": list(plan.outlived),
         "lints": [diagnostic_as_json(d) for d in plan.lints],
         "conflicts": [diagnostic_as_json(d) for d in plan.conflicts],
-        "diagnostics": [diagnostic_as_json(d) for d in (*missing, *tests.refused)],
+        "diagnostics": [diagnostic_as_json(d) for d in (*faults, *tests.refused)],
         "approved": [{"table": a.table, "change": a.change, "by": a.by} for a in plan.approved],
         "models": [
             {

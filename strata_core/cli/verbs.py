@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from .ending import end_with
-from .exits import CLEAN, exits_help
+from .exits import CLEAN, UNREAD, exits_help
 from .lazy import LazyGroup, Verb
 
 VERBS = {
@@ -46,6 +48,8 @@ def strata() -> None:
 def run(command: click.Command, name: str, interrupted: str) -> None:
     """Run `command` as the program `name` and exit; `interrupted` is what Ctrl-C says."""
 
+    out = sys.stdout
+
     def answer() -> int:
         try:
             return command.main(prog_name=name, standalone_mode=False) or CLEAN
@@ -54,5 +58,9 @@ def run(command: click.Command, name: str, interrupted: str) -> None:
         except click.ClickException as error:
             error.show()
             return error.exit_code
+        except SystemExit:
+            if sys.stdout is out:
+                raise
+            return UNREAD  # click has put another in its place: nobody reads this one any more
 
     end_with(answer, name, interrupted)

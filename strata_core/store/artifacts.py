@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -18,6 +18,10 @@ if TYPE_CHECKING:  # pyarrow takes 0.2 s to import, and plan, history and rollba
     import pyarrow as pa
 
     from .written import Written
+
+
+Look = Callable[[Files, PurePath, Part, bool], str | None]
+"""How the file of a part differs from what its manifest says: `mismatch`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +147,16 @@ class Artifact:
             return tuple(Path(path) for path, _ in found)
         return FetchedPaths(found, self.files)
 
-    def verify(self, contents: bool = True) -> tuple[Diagnostic, ...]:
-        """E094 for each part that is missing, has other bytes or another SHA-256 than the manifest says.
+    def verify(self, contents: bool = True, look: Look = mismatch) -> tuple[Diagnostic, ...]:
+        """E094 for each part that is missing, has other bytes or another SHA-256 than the manifest says, as `look`
+        finds.
 
         Without `contents` only presence and size are looked at, which costs one call a part.
         """
         table = self.manifest.table
         fix = f"apply {table} again with --force: the same rows are written anew in its place"
         places = ((part, self.path_of(part)) for part in self.manifest.parts)
-        found = ((path, mismatch(self.files, path, part, contents)) for part, path in places)
+        found = ((path, look(self.files, path, part, contents)) for part, path in places)
         return tuple(
             Diagnostic("E094", f"part {path} of {table} {why}", fix=fix) for path, why in found if why is not None
         )

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from ..diagnostics import Diagnostic, StrataError
 from .artifacts import Artifact
-from .files import side_by_side
+from .files import Files, mismatch, side_by_side
+from .manifest import Part
 from .store import Store
 
 
@@ -41,7 +43,15 @@ def verify_artifacts(
     """Looks at the artifacts of `table` at `addresses`; without `contents` at presence and size of parts alone. What a
     killed apply left without a manifest is none. Errors: E092."""
     findings: dict[Diagnostic, None] = {}
+    looked: dict[tuple[PurePath, int, str], str | None] = {}
     artifacts = parts = 0
+
+    def look(files: Files, path: PurePath, part: Part, contents: bool) -> str | None:
+        """`mismatch`, once of a part that is of several tables."""
+        known = path, part.bytes, part.sha256
+        if known not in looked:
+            looked[known] = mismatch(files, path, part, contents)
+        return looked[known]
 
     def found(address: str) -> Artifact | StrataError | None:
         try:
@@ -54,7 +64,7 @@ def verify_artifacts(
         if isinstance(one, StrataError):
             findings.update(dict.fromkeys(one.diagnostics))
         elif one is not None:
-            damage = one.verify(contents)
+            damage = one.verify(contents, look)
             if damage and found(one.address) is None:
                 continue  # it was collected meanwhile
             artifacts += 1

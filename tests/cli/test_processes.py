@@ -264,6 +264,17 @@ def test_errors_that_nobody_reads_are_not_taken_for_a_clean_check(cli):
     assert (check.wait(), check.stderr.read()) == (141, "")
 
 
+@pytest.mark.parametrize("arguments", [["grammar"], ["--help"], ["nowhere"], ["show", "nowhere"]])
+def test_whoever_reads_nothing_of_a_verb_is_told_so(cli, arguments):
+    reader, writer = os.pipe()
+    os.close(reader)
+    assert (
+        subprocess.run([sys.executable, "-c", RUN, *arguments], cwd=cli.root, stdout=writer, stderr=writer).returncode
+        == 141
+    )
+    os.close(writer)
+
+
 @pytest.mark.parametrize("verb", ["check", "plan"])
 def test_closed_streams_leave_the_exit_code(cli, verb):
     cli.edit("models/paid.strata", "from sales", "from sale")

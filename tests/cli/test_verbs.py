@@ -128,6 +128,7 @@ def test_what_is_no_model_any_more_is_told_where_a_plan_of_some_models_leaves_it
     assert cli("plan", "sums", "--format", "json").document["outlived"] == ["totals"]
     ran = cli("apply", "sums")
     assert (ran.code, ran.err.splitlines()[0]) == (0, told)
+    assert cli("apply", "sums", "--format", "json").document["outlived"] == ["totals"]
     assert "totals: no model of the project any more, will be unpublished" in cli("plan").out
     cli("apply")
     assert cli("plan", "sums").out == "prod: nothing to do, 1 model fresh\n"
@@ -141,6 +142,8 @@ def test_an_apply_that_keeps_going_applies_what_compiles_and_leaves_the_rest_liv
     for verb in ("plan", "apply"):
         ran = cli(verb, "--keep-going")
         assert (ran.code, "error[E021]" in ran.err) == (1, True)
+        document = cli(verb, "--keep-going", "--format", "json").document
+        assert [(d["code"], d["span"]["file"]) for d in document["diagnostics"]] == [("E021", "models/totals.strata")]
     assert cli("history", "--format", "json").document[0]["changed"] == ["other"]
     assert cli("show", "totals").code == 0  # in which nothing is wrong: what is live stays
     named = cli("apply", "totals", "other", "--keep-going")

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 
 from strata_core.diagnostics import StrataError
 from strata_core.planning.partitions.pieces import pieces_of
-from strata_core.store import Artifact, Store
+from strata_core.store import Artifact, Store, files
 from strata_core.store.bucket import BucketPath
 from strata_core.store.composing import MOST_IN_GROUP, in_groups
 from strata_core.store.document import JSON
 from strata_core.store.environments import Pointer
+from strata_core.store.files import sha256_of
 from strata_core.store.orphans import collect
 from strata_core.store.verifying import verify_artifacts
 from tests.buckets import folder_as_bucket
@@ -208,6 +209,17 @@ def test_a_collection_reads_each_manifest_once_or_twice_however_much_it_removes(
     assert len([*collect(store, keep=timedelta(), grace=timedelta())]) == 11
     assert Counter(found)["whole"] == 2
     assert max(Counter(found).values()) == 2
+
+
+def test_a_part_of_several_tables_is_verified_once(store, monkeypatch) -> None:
+    pieces = {key: piece(store, f"piece-{key}", (1, "1.00", 1.0)) for key in KEYS[:3]}
+    for count in (1, 2, 3):
+        store.compose("t", f"whole-{count}", {key: pieces[key] for key in KEYS[:count]}, {})
+    read = list[str]()
+    monkeypatch.setattr(files, "sha256_of", lambda where, path: read.append(path.parent.name) or sha256_of(where, path))
+    found = verify_artifacts(store, "t", [address for _, address, _ in store.artifacts()])
+    assert (found.artifacts, found.parts, found.findings) == (6, 3, ())
+    assert sorted(read) == [f"piece-{key}" for key in KEYS[:3]]
 
 
 def test_groups_in_a_bucket(tmp_path) -> None:
