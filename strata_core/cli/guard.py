@@ -114,13 +114,11 @@ def _guarded(
 def _judged_apart(guard: Guard, promise: Promise, rows: str | None, keys: tuple[str, ...]) -> Verdict:
     from ..contract_engine.pin.guard import rows_of
     from ..contract_engine.pin.partitions import PARTITION, in_files, in_one_table, judge_partitions
-    from ..planning.guarded.shares import partition_columns
 
     if rows is not None and PARTITION in rows:
         return judge_partitions(guard, promise, in_files(guard, promise, rows, keys), rows)
     table, place = rows_of(guard, promise, rows)
-    made = in_one_table(guard, table, partition_columns(promise.table), keys)
-    return judge_partitions(guard, promise, made, place)
+    return judge_partitions(guard, promise, in_one_table(guard, promise, table, keys), place)
 
 
 def _line(verdict: Verdict) -> str:

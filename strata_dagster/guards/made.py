@@ -15,7 +15,7 @@ from dagster import MultiPartitionKey as KeyOfDimensions
 from strata_core.contract.physical import check_physical
 from strata_core.contract_engine.observations import SeenTest
 from strata_core.contract_engine.pin.guard import Guard, Promise, Verdict, judge, rows_of
-from strata_core.contract_engine.pin.partitions import PARTITION, Made, in_files, judge_partitions
+from strata_core.contract_engine.pin.partitions import PARTITION, Made, in_files, judge_partitions, place_of_partition
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.engines.protocol import ArrowTable, CsvTable, TableInput
 from strata_core.frozen import dataclass
@@ -102,8 +102,7 @@ class Looking:
         if len(made.tables) != 1 or made.faults:
             return judge_partitions(self.guard, self.promise, made, place, seen=self.seen, keeping=self.keeping)
         ((key, table),) = made.tables.items()
-        where = place.replace(PARTITION, key) if PARTITION in place else place
-        where = f"{where} (partition {key})"
+        where = place_of_partition(place, key)
         return judge(self.guard, self.promise, table, where, seen=self.seen, keeping=self.keeping, partition=key)
 
 

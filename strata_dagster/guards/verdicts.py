@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetKey, MetadataValue
@@ -111,7 +112,8 @@ def _table_of(verdict: Verdict, live: Collection[str]) -> str:
         (key, "live" if key in live else "held back" if one.sound else "refused", _rows(one), _why(one))
         for key, one in sorted(verdict.partitions.items(), key=lambda pair: (pair[1].sound, pair[0]))
     ]
-    more = f"\n{len(rows) - MOST_PARTITIONS:,} more are {rows[-1][1]}.\n" if len(rows) > MOST_PARTITIONS else ""
+    beyond = Counter(outcome for _, outcome, *_ in rows[MOST_PARTITIONS:])
+    more = f"\nand {', '.join(f'{count:,} more {outcome}' for outcome, count in beyond.items())}\n" if beyond else ""
     return markdown_table(("partition", "outcome", "rows", "why"), rows[:MOST_PARTITIONS]) + more
 
 

@@ -212,12 +212,17 @@ def test_the_command_judges_partitions_each_alone_from_one_table_or_from_files(r
         "violated  orders  1 row, orders.parquet (partition FR) (_)\n"
         "error[E082]: partition FR: 1 row has a value of `country` outside"
     )
+    code, out, err = run("--partition", "ES", "--partition", "ESP")
+    assert (code, out, live(root)) == (2, "prod: version 2 is live (orders)\n", [1])
+    assert "error[E037]: partition ESP: no row has this `country`\n" in err
     pq.write_table(pa.table({"id": [4], "country": ["MX"]}), root / "mx.parquet")
     code, out, _ = run("--rows", "{partition}.parquet", "--partition", "mx", "--format", "json")
     assert (code, live(root)) == (0, [1, 4])
     assert json.loads(out)["tables"][0]["partitions"] == {"mx": True}
     code, _, err = run("--rows", "{partition}.parquet", "--partition", "nowhere")
     assert (code, "E030" in err, live(root)) == (4, True, [1, 4])
+    pq.write_table(pa.table({"id": [3], "country": ["FR"]}), root / "orders.parquet")
+    assert (run("--partition", "ES")[0], live(root)) == (0, [4])
     write(root, {PLACE: CONTRACT})
     code, _, err = run("--rows", "orders.parquet", "--partition", "ES")
     assert (code, "no column is marked with `partition_by`" in err) == (2, True)

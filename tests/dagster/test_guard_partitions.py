@@ -321,6 +321,18 @@ def test_a_mapping_says_of_which_partition_rows_are(place) -> None:
     assert sorted(row["id"] for row in place.live()) == [3, 4, 5, 6]
 
 
+def test_of_partitions_beyond_those_that_a_check_names_it_is_counted_what_became_of_them(place) -> None:
+    keys = [f"p{number:02d}" for number in range(63)]
+
+    @dg.asset(partitions_def=dg.StaticPartitionsDefinition(keys))
+    def orders() -> dict[str, pl.DataFrame]:
+        refused = {key: rows(country=["FR", "ES"]) for key in keys[1:]}
+        return {keys[0]: rows(), **refused}
+
+    run = place.run(guard(orders, project=place.project), tags=span(keys[0], keys[-1]))
+    assert "and 2 more refused, 1 more live\n" in run.checks["write_pin"].metadata["write_pin"].value
+
+
 @pytest.mark.parametrize(
     ("contract", "definition", "why"),
     [

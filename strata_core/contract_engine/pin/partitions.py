@@ -18,7 +18,8 @@ from ...diagnostics.listing import listed
 from ...engines.protocol import TableInput
 from ...frozen import dataclass, replace
 from ...planning.guarded.guarding import Part
-from ...planning.guarded.shares import Value, shares_of
+from ...planning.guarded.partitions import partitions_of
+from ...planning.guarded.shares import Value, partition_columns, shares_of
 from ..authored_tests import DbtTest
 from ..observations import SeenTest
 from .guard import Guard, Promise, Verdict, beside, judge_part, rows_of
@@ -37,6 +38,11 @@ class Made:
     faults: Mapping[str, tuple[Diagnostic, ...]] = MappingProxyType({})
 
 
+def place_of_partition(place: str, key: str) -> str:
+    """Where the rows of one partition are, for people: `PARTITION` in `place` stands for its key."""
+    return f"{place.replace(PARTITION, key)} (partition {key})"
+
+
 def in_files(guard: Guard, promise: Promise, place: str, keys: Sequence[str]) -> Made:
     """The rows of the partitions `keys`, each in a file of its own: `place` with the key for `PARTITION`."""
     tables: dict[str, TableInput] = {}
@@ -49,14 +55,23 @@ def in_files(guard: Guard, promise: Promise, place: str, keys: Sequence[str]) ->
     return Made(tables, faults)
 
 
-def in_one_table(guard: Guard, table: TableInput, columns: Sequence[str], keys: Sequence[str]) -> Made:
-    """The rows of the partitions `keys` of a `table` that has others too, by the value of the one of `columns` that is
-    spelled as a key. Raises `StrataError` E037 where it is not known which column that is."""
+def in_one_table(guard: Guard, promise: Promise, table: TableInput, keys: Sequence[str]) -> Made:
+    """The rows of the partitions `keys` of a `table` that has others too, by the value of the column marked with
+    `partition_by` that is spelled as a key. A partition without rows is one that is live; of another the key is likely
+    misspelled. Raises `StrataError` E037 where it is not known which column that is."""
+    columns = partition_columns(promise.table)
     if len(columns) != 1:
         message = f"{listed(columns, 5) or 'no column'} is marked with `partition_by`, and one has to be"
         fix = f"mark the column that holds the key in the contract, or name a file for each partition (`{PARTITION}`)"
         raise StrataError(Diagnostic("E037", message, fix=fix))
-    return Made(shares_of(guard.engine, table, {key: (Value(columns[0], key),) for key in keys}))
+    tables = shares_of(guard.engine, table, {key: (Value(columns[0], key),) for key in keys})
+    live = partitions_of(guard.store, promise.name, guard.base)
+    faults = {
+        key: (Diagnostic("E037", f"no row has this `{columns[0]}`", fix="spell the key as the column has it"),)
+        for key in keys
+        if not tables[key].data.num_rows and key not in live
+    }
+    return Made({key: rows for key, rows in tables.items() if key not in faults}, faults)
 
 
 def judge_partitions(
@@ -67,7 +82,7 @@ def judge_partitions(
     live = guard.base.models.get(promise.name)
     found: dict[str, Verdict] = {}
     for key in sorted({*made.tables, *made.faults}):
-        where = f"{place} (partition {key})"
+        where = place_of_partition(place, key)
         found[key] = (
             Verdict(promise, where, live, faults=made.faults[key])
             if key in made.faults
