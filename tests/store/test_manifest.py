@@ -102,7 +102,9 @@ TYPES = st.recursive(
         st.builds(lambda t, n: pa.list_(pa.field("element", t, n)), inner, st.booleans()),
         st.builds(lambda t: pa.list_(t, 3), inner),
         st.builds(lambda t, n: pa.map_(pa.field("key", pa.string(), False), pa.field("v", t, n)), inner, st.booleans()),
-        st.lists(inner, max_size=3).map(lambda ts: pa.struct([pa.field(f"f{i}", t) for i, t in enumerate(ts)])),
+        st.lists(inner, min_size=1, max_size=3).map(
+            lambda ts: pa.struct([pa.field(f"f{i}", t) for i, t in enumerate(ts)])
+        ),
     ),
     max_leaves=5,
 )
