@@ -125,6 +125,21 @@ def test_a_manifest_that_is_newer_than_what_is_known_is_told_and_read(cli):
     assert "warning[E033]: `dbt_project/target/manifest.json`: the manifest has the schema" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (f"/*\n{DBT}*/\n// source a(dbt: 1)\nmodel n {{ from p }}\n", None),
+        (f'model n {{ owner: "\nsource a(dbt: 1)" from staged }}\n/* ä */ {DBT}', "3:9"),
+        ('source `a b` (\n  dbt: "stg") { columns: { id: int64 } }\n', "1:1"),
+    ],
+)
+def test_a_check_tells_of_a_newer_manifest_at_the_first_source_of_it(cli, text, place):
+    cli.write("models/dbt.strata", text)
+    cli.write("dbt_project/target/manifest.json", json.dumps(MANIFEST).replace("manifest/v12", "manifest/v13"))
+    told = [line.split("dbt.strata:")[1] for line in cli("check").out.split("\n\n") if "[E033]" in line]
+    assert [one.split("\n")[0] for one in told] == ([] if place is None else [place])
+
+
 def test_what_is_kept_of_a_manifest_names_it_by_its_place_now(cli):
     newer = json.dumps(MANIFEST).replace("manifest/v12", "manifest/v13")
     cli.write("models/dbt.strata", DBT)

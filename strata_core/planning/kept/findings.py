@@ -10,7 +10,10 @@ from .. import cache
 from ..project import Project, content_parts
 from ..texts import SourceText
 
-_OF_DBT = re.compile(rb"^[ \t]*(source[ \t]+\w+)\s*\(\s*dbt\s*:", re.MULTILINE)
+_OF_DBT = re.compile(
+    rb"""/\*.*?\*/|(?://|\#)[^\n]*|"(?:\\.|[^"\\])*"|\b(source[ \t]+(?:\w+|`[^`\n]+`))\s*\(\s*dbt\s*:""", re.DOTALL
+)
+"""A source that dbt makes; comments and texts, which may read as one, before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +58,10 @@ def _found(project: Project) -> Findings:
 
 
 def _declared_of_dbt(file: SourceText) -> Span | None:
-    found = _OF_DBT.search(file.content) if b"dbt" in file.content else None
+    there = _OF_DBT.finditer(file.content) if b"dbt" in file.content else ()
+    found = next((one for one in there if one[1] is not None), None)
     if found is None:
         return None
-    line = file.content.count(b"\n", 0, found.start(1)) + 1
-    column = found.start(1) - file.content.rfind(b"\n", 0, found.start(1))
-    return Span(file.path, line, column, line, column + len(found[1]))
+    before, named = (part.decode(errors="replace") for part in (file.content[: found.start(1)], found[1]))
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    return Span(file.path, line, column, line, column + len(named))
