@@ -58,7 +58,7 @@ def frame_of(value: object) -> Frame | None:
     except UNREADABLE as cause:
         # Their text may quote a value, and a contract may hide it.
         message = f"the {type(value).__name__} that the asset returned is no table of columns ({type(cause).__name__})"
-        fix = "give each column values of one type"
+        fix = "give each column a name of its own and values of one type"
         raise StrataError(Diagnostic("E033", message, fix=fix)) from None
     if reader is None:
         return None

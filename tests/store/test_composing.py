@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pyarrow as pa
 import pytest
@@ -20,8 +21,8 @@ from strata_core.store import Artifact, Store, files
 from strata_core.store.bucket import BucketPath
 from strata_core.store.composing import MOST_IN_GROUP, in_groups
 from strata_core.store.document import JSON
-from strata_core.store.environments import Pointer
-from strata_core.store.files import sha256_of
+from strata_core.store.environments import EMPTY, Pointer
+from strata_core.store.files import LocalFiles, sha256_of
 from strata_core.store.orphans import collect
 from strata_core.store.verifying import verify_artifacts
 from tests.buckets import folder_as_bucket
@@ -209,6 +210,32 @@ def test_a_collection_reads_each_manifest_once_or_twice_however_much_it_removes(
     assert len([*collect(store, keep=timedelta(), grace=timedelta())]) == 11
     assert Counter(found)["whole"] == 2
     assert max(Counter(found).values()) == 2
+
+
+@pytest.mark.parametrize("step", [1, 2, 10, 25, 50])
+def test_whenever_a_collection_comes_between_what_goes_live_is_whole_or_told_to_be_gone(
+    store, monkeypatch, step
+) -> None:
+    pieces, provenance = many(store, KEYS[:40])
+    own = {key: store.adopt(store.stage("t", SCHEMA, []), f"piece-{key}", {}) for key in pieces}
+    store.compose("t", "before", own, provenance, ("of", "pieces"))
+    for _, _, folder in store.artifacts():
+        os.utime(folder / "_manifest.json", (1, 1))
+    touched, touch = list[str](), LocalFiles.touch
+
+    def touch_beside_a_collection(self: LocalFiles, target: PurePath) -> bool:
+        touched.append(target.name)
+        if len(touched) == step:
+            assert [*collect(store, keep=timedelta(), grace=timedelta(hours=1))] != []
+        return touch(self, target)
+
+    monkeypatch.setattr(LocalFiles, "touch", touch_beside_a_collection)
+    environment = store.environment("prod")
+    made = store.compose("t", "after", own, provenance, ("of", "pieces"))
+    with pytest.raises(StrataError, match="E094"):
+        environment.publish(environment.head(), {"t": Pointer("after", made.manifest.digest, "f")}, message="", tags={})
+    assert len(touched) >= step
+    assert environment.head() == EMPTY
 
 
 def test_a_part_of_several_tables_is_verified_once(store, monkeypatch) -> None:
