@@ -39,12 +39,15 @@ def time_windows(periods: Periods) -> TimeWindowPartitionsDefinition:
 def in_one_op(specs: Sequence[AssetSpec]) -> list[AssetSpec]:
     """`specs` as one op can have them: Dagster takes one partition mapping for each asset that an op reads.
 
-    Where one that has partitions reads all of an asset, and another those of its own time, the latter says nothing: its
-    mapping is the one that Dagster infers from partitions of time on both sides, which does not let the asset begin
-    later. One without partitions reads all whatever the mapping of others is.
+    Where one of them reads all partitions of an asset, as one without partitions does, and another those of its own
+    time, the latter says nothing: its mapping is the one that Dagster infers from partitions of time on both sides,
+    which does not let the asset begin later. One without partitions cannot run alone under a mapping of time.
     """
     read = {
-        dep.asset_key for spec in specs for dep in spec.deps if isinstance(dep.partition_mapping, AllPartitionMapping)
+        dep.asset_key
+        for spec in specs
+        for dep in spec.deps
+        if spec.partitions_def is None or isinstance(dep.partition_mapping, AllPartitionMapping)
     }
 
     def inferred(dep: AssetDep) -> AssetDep:

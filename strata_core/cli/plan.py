@@ -12,7 +12,6 @@ from ..diagnostics import Diagnostic
 from ..diagnostics.listing import listed
 from ..diagnostics.render import diagnostic_as_json
 from ..diagnostics.wording import plural
-from ..planning.plan import Plan
 from ..planning.project import Project, compile_, compile_sound
 from .exits import CLEAN, FINDINGS, exit_code
 from .options import (
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from ..planning.applying.blocking_tests import BlockingTests
     from ..planning.forecast import Effect, Forecast, Work
     from ..planning.partitions.asked_periods import Asked
+    from ..planning.plan import Plan
 
 MOST_REACHED = 6
 """Columns and tables that a line names; the JSON has all."""

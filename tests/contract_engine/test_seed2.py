@@ -183,7 +183,7 @@ def test_seed2_promotion_is_blocked_where_its_provenance_cannot_be_recorded(tmp_
     found = checked(tmp_path, {PLACE: LIVE})
     with pytest.raises(StrataError) as stopped:
         promoted(found)
-    assert [d.code for d in stopped.value.diagnostics] == ["E092"]
+    assert [d.code for d in stopped.value.diagnostics] == ["E161", "E160"]
     assert not (tmp_path / "out" / "current").exists()
 
 

@@ -15,7 +15,8 @@ from .test_suggest import BRANCH, suggest
 from .test_suggest_evidence import HEAD, TOML
 
 CONTRACT = f"""\
-{HEAD}  - id: orders
+{HEAD}assets:
+  - id: orders
     kind: table
     location: data/orders.parquet
     columns:

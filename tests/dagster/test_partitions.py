@@ -11,7 +11,6 @@ import threading
 import dagster as dg
 import pytest
 from click.testing import CliRunner
-from dagster._core.definitions.partitions.context import partition_loading_context
 
 from strata_core.cli.verbs import strata
 from strata_core.store import Store
@@ -49,23 +48,6 @@ def test_models_of_one_op_read_a_table_by_time_and_as_a_whole(sales) -> None:
         "by_day": "TimeWindowPartitionMapping",
         "best": "AllPartitionMapping",
     }
-
-
-def test_a_reader_of_the_whole_takes_nothing_from_those_of_a_time(sales) -> None:
-    sales.edit(
-        "models/sales.strata", "model total", "model number { from daily aggregate { n = count() } }\nmodel total"
-    )
-    (models,) = sales.assets()
-    graph = dg.Definitions(assets=[models], resources={"strata": sales.resource}).resolve_asset_graph()
-    daily, by_day, number = map(dg.AssetKey, ("daily", "by_day", "number"))
-    mapping = graph.get_partition_mapping(by_day, daily)
-    assert isinstance(mapping, dg.TimeWindowPartitionMapping)
-    assert mapping.allow_nonexistent_upstream_partitions
-    with partition_loading_context(dynamic_partitions_store=sales.instance):
-        read = graph.get_parents_partitions(number).parent_partitions
-    assert {one.partition_key for one in read} == {*DAYS}
-    assert sales.run("daily", "by_day", "number", key="2024-01-01...2024-01-04").success
-    assert sales.stale("by_day") == {}
 
 
 @pytest.mark.parametrize(
