@@ -82,7 +82,8 @@ def plan_promotion(
     planned = tuple(_planned(between, name, prints[name]) for name in names)
     changed = {m.name for m in planned if m.stale}
     new = {table.name: table for table in tables if table.changed}
-    removed = removed_tables(project, compiled, catalog, base) if take_back or selected is None else ()
+    take_back = (take_back or selected is None) and not compiled.errors  # else it is not known what it declares
+    removed = removed_tables(project, compiled, catalog, base) if take_back else ()
     offered = models_offered(compiled, prints)
     broken = (
         breaks_of(project, offered, catalog, {*removed, *changed}, rules.approvals),
