@@ -118,6 +118,11 @@ defs = Definitions(
 """
 
 
+OVERTAKEN = ("DagsterInvalidSubsetError", "DagsterUserCodeUnreachableError")
+"""What a reload between a tick's evaluation and the launch of its runs is told as: what the tick asks for may be gone.
+Dagster fails that tick, tries its runs once more, and asks the sensor anew."""
+
+
 @pytest.mark.slow
 def test_the_sensors_go_on_while_models_and_products_are_renamed_and_removed(shop_on_disk) -> None:
     shop = shop_on_disk
@@ -155,4 +160,6 @@ def test_the_sensors_go_on_while_models_and_products_are_renamed_and_removed(sho
         until(lambda: made("per_country"))
         until(lambda: reason("strata_contracts") == "nothing changed" and reason("strata_stale") != "None")
         for sensor in ("strata_contracts", "strata_stale"):
-            assert [t["error"] for t in served.ticks(sensor) if t["error"]] == []
+            failed = [t["error"]["message"] for t in served.ticks(sensor) if t["error"]]
+            assert [message for message in failed if not any(name in message for name in OVERTAKEN)] == []
+            assert len(failed) <= 2 * 2  # each of two reloads may overtake a tick
