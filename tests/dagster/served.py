@@ -42,7 +42,7 @@ LOADED = """{ workspaceOrError { ... on Workspace { locationEntries { name locat
   __typename ... on PythonError { message } } } } } }"""
 
 
-def until(found: Callable[[], Any], seconds: float = 120) -> Any:
+def until(found: Callable[[], Any], seconds: float = 300) -> Any:
     """What `found` gives, once that is something."""
     pause, end = threading.Event(), time.monotonic() + seconds
     while not (value := found()):
