@@ -15,6 +15,7 @@ from dagster import (
 )
 
 from strata_core.diagnostics import Diagnostic
+from strata_core.diagnostics.listing import headline
 from strata_core.planning.applying.results import ModelResult, Status
 from strata_core.planning.inputs.sources import ResolvedSource
 from strata_core.planning.live.partition_states import counted, partition_states
@@ -27,7 +28,7 @@ from strata_core.store.artifacts import Artifact
 from strata_core.store.environments import EnvironmentVersion
 
 from .checks import LAST_KNOWN_GOOD
-from .findings import headline, list_of
+from .findings import list_of
 from .names import DATA_VERSION_TAG, INPUT_VERSION_TAG, PARTITION_ROW_COUNT
 from .pins import Metadatum, live_metadata, offenders, pin_result, pin_table, stays_live
 from .tables import markdown_table

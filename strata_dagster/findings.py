@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from strata_core.diagnostics import Diagnostic
 from strata_core.diagnostics.render import render_text
@@ -41,14 +41,6 @@ def _item(diagnostic: Diagnostic) -> str:
     places = [str(place) for place in (diagnostic.span, diagnostic.field_path) if place is not None]
     head = " ".join([f"- **{diagnostic.code}**", *(f"`{place}`" for place in places), diagnostic.message])
     return "\n  - ".join([head, *diagnostic.notes, *filter(None, [diagnostic.fix])])
-
-
-def headline(diagnostics: Sequence[Diagnostic], *, placed: bool = False) -> str:
-    """The first of the findings, `placed` with its file and line, and how many more there are."""
-    first = diagnostics[0]
-    place = f" ({first.span})" if placed and first.span is not None else ""
-    more = f" and {len(diagnostics) - 1} more" if len(diagnostics) > 1 else ""
-    return f"{first.code} {first.message}{place}{more}"
 
 
 def failure_lines(diagnostics: Iterable[Diagnostic]) -> Iterator[str]:

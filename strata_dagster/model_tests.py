@@ -21,12 +21,13 @@ from dagster import (
 )
 
 from strata_core.diagnostics import Diagnostic, StrataError
+from strata_core.diagnostics.listing import headline
 from strata_core.diagnostics.wording import plural
 from strata_core.planning.kept.outline import ModelOutline
 from strata_core.planning.project import Project, compile_
 
 from .checks import EXPECTATIONS, UNIT_TESTS
-from .findings import fenced, headline
+from .findings import fenced
 from .names import MODEL
 
 if TYPE_CHECKING:  # a code location loads neither the store nor what contracts are checked with

@@ -19,7 +19,9 @@ from .report import Lines, answered, lines_below, rendered
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..contract_engine.pin.guard import Guard, Promise, Promotion, Verdict
+    from ..contract_engine.pin.guard import Guard, Promise
+    from ..contract_engine.pin.judging import Verdict
+    from ..contract_engine.pin.promoting import Promotion
 
 
 @click.command("guard")
@@ -84,7 +86,9 @@ def _guarded(
     partitions: tuple[str, ...],
     lines: Lines,
 ) -> int:
-    from ..contract_engine.pin.guard import judge, open_guard, promise_of, promote, rows_of
+    from ..contract_engine.pin.guard import open_guard, promise_of, rows_of
+    from ..contract_engine.pin.judging import judge
+    from ..contract_engine.pin.promoting import promote, record_refused
 
     with Progress("looking at files", quiet=format_ == "json") as shown:
         guard = open_guard(root, environment)
@@ -103,6 +107,7 @@ def _guarded(
             if told := (*verdicts[-1].lints, *verdicts[-1].violations):
                 shown.say(rendered(told, lines, err=True))
         done = promote(guard, verdicts, message=f"guard {', '.join(p.name for p in promises)}")
+        record_refused(guard, verdicts)
     if format_ == "json":
         click.echo(json.dumps(_as_json(verdicts, done, environment), indent=2, ensure_ascii=False))
     else:

@@ -122,6 +122,8 @@ class Observations:
 
 STORE = "store_readable"
 """The check of whether anybody can tell what is live."""
+WRITE_PIN = "write_pin"
+"""The check of whether the rows that were made last keep their contract: as Dagster has it, of what it makes."""
 _OUTCOMES: Mapping[str, Outcome] = {
     "pass": "passed",
     "success": "passed",
@@ -229,21 +231,31 @@ def seen_in_store(
 
 
 def published(setting: Setting, tables: Iterable[str], environment: str = MAIN) -> Observations:
-    """What Strata's store has live of `tables`: schema, publication, the latest dates in them, and where the files of
-    what is live are gone (`last_known_good`). Raises `StrataError` E092, E094 where the store cannot be read."""
+    """What Strata's store has live of `tables`: schema, publication, the latest dates in them, where the files of what
+    is live are gone (`last_known_good`), and where newer rows were refused since (`write_pin`). Raises `StrataError`
+    E092, E094 where the store cannot be read."""
+    from ..planning.guarded.refusals import standing_refusals
     from ..planning.stores import store_of
+    from ..store.instant import spell
 
     store = store_of(setting.root, setting.config)
     if not store.exists():
         return Observations()
     head = store.environment(environment).head()
     version = f"{environment} version {head.number}"
-    found = [_published(store, name, head.models[name], head.at, version) for name in tables if name in head.models]
+    names = tuple(tables)
+    found = [_published(store, name, head.models[name], head.at, version) for name in names if name in head.models]
+    refusals = standing_refusals(store, head, environment)[1]
+    refused = [
+        SeenCheck(name, WRITE_PIN, "failed", "degrading", spell(refusals[name].at), refusals[name].why)
+        for name in names
+        if name in refusals
+    ]
     return Observations(
         schemas=tuple(s for f in found for s in f.schemas),
         runs=tuple(r for f in found for r in f.runs),
         latest_values={key: value for f in found for key, value in f.latest_values.items()},
-        checks=tuple(c for f in found for c in f.checks),
+        checks=(*(c for f in found for c in f.checks), *refused),
     )
 
 

@@ -150,8 +150,8 @@ class RunSummary(Shape):
     """What names the rows that it made: the same rows have the same."""
     rows: int | None = None
     live: bool | None = None
-    """False where it succeeded and the store has older rows live: its own were refused, or never held against the
-    contract."""
+    """False where it succeeded and the store has older rows live: its own were refused (`write_pin` among the checks
+    says when and why), or never held against the contract."""
 
     @property
     def told(self) -> str:

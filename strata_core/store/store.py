@@ -280,6 +280,10 @@ class Store:
         folder = project if names_a_folder(project) else hexdigest("project", project)[:32]
         return CommitLog(under(self.root, self._catalog(environment) / folder), self.files)
 
+    def refusals(self, environment: str) -> CommitLog:
+        """The log in which an environment keeps which candidates of guarded tables were refused."""
+        return CommitLog(under(self.root, self.root / "refusals" / table_name(environment)), self.files)
+
     def catalogued(self, environment: str) -> tuple[str, ...]:
         """The folders of the projects that are registered in an environment."""
         return tuple(name for name in self.files.names(self._catalog(environment)) if names_a_folder(name))

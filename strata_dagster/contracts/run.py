@@ -31,9 +31,10 @@ from strata_core.contract_engine.serving.ages import stale_after
 from strata_core.contract_engine.serving.products import Product, inputs_digest, listed, live_versions
 from strata_core.contract_engine.serving.refresh import Refreshed, refresh
 from strata_core.diagnostics import Diagnostic, Severity, StrataError
+from strata_core.diagnostics.listing import headline
 from strata_core.digests import hexdigest
 
-from ..findings import findings, headline, list_of
+from ..findings import findings, list_of
 from ..names import INPUTS, STALE_AT
 from ..tables import markdown_table
 from .assets import COMPATIBLE, VALID, ContractAssets

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dagster import AssetKey
 
-from strata_core.contract_engine.pin.guard import Verdict
+from strata_core.contract_engine.pin.judging import Verdict
 
 from .op import GuardedOp
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Set
 from dagster import AssetKey
 
 from strata_core.contract_engine.observations import SeenTest
-from strata_core.contract_engine.pin.guard import Guard, Verdict
+from strata_core.contract_engine.pin.guard import Guard
+from strata_core.contract_engine.pin.judging import Verdict
 from strata_core.contract_engine.pin.partitions import admitted
 
 

@@ -14,7 +14,8 @@ from dagster import MultiPartitionKey as KeyOfDimensions
 
 from strata_core.contract.physical import check_physical
 from strata_core.contract_engine.observations import SeenTest
-from strata_core.contract_engine.pin.guard import Guard, Promise, Verdict, judge, rows_of
+from strata_core.contract_engine.pin.guard import Guard, Promise, rows_of
+from strata_core.contract_engine.pin.judging import Verdict, judge
 from strata_core.contract_engine.pin.partitions import PARTITION, Made, in_files, judge_partitions, place_of_partition
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.engines.protocol import ArrowTable, CsvTable, TableInput

@@ -13,7 +13,9 @@ from typing import Any
 from dagster import AssetKey, MaterializeResult
 
 from strata_core.contract_engine.governed import governed_promotion
-from strata_core.contract_engine.pin.guard import Guard, Promise, Promotion, Verdict, judge
+from strata_core.contract_engine.pin.guard import Guard, Promise
+from strata_core.contract_engine.pin.judging import Verdict, judge
+from strata_core.contract_engine.pin.promoting import Promotion
 from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import ParquetTable
 from strata_core.frames import as_kind

@@ -26,15 +26,9 @@ from dagster import (
 )
 
 from strata_core.contract_engine.observations import Outcome, SeenTest
-from strata_core.contract_engine.pin.guard import (
-    Guard,
-    Promise,
-    Promotion,
-    Verdict,
-    open_guard,
-    promise_of,
-    promote,
-)
+from strata_core.contract_engine.pin.guard import Guard, Promise, open_guard, promise_of
+from strata_core.contract_engine.pin.judging import Verdict
+from strata_core.contract_engine.pin.promoting import Promotion, promote, record_refused
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.diagnostics.listing import listed
 from strata_core.frozen import replace
@@ -229,14 +223,15 @@ class Guarding:
     ) -> tuple[Conclusion, StrataError | None]:
         """What became of what may go live, and what stopped it."""
         done, because, stopped = Promotion(guard.base, frozenset()), TOGETHER, None
-        if decision.publishes:
-            run = self.op.context.run.run_id
-            try:
+        run = self.op.context.run.run_id
+        try:
+            if decision.publishes:
                 done = publish(decision.sound.values(), message=f"Dagster run {run}", tags={RUN_ID: run})
-            except StrataError as error:
-                stopped = error
-                because = f"because it could not be published ({', '.join(d.code for d in error.diagnostics)})"
-                self.op.context.log.error(findings(error.diagnostics, guard.project))
+            record_refused(guard, self.judged.values())
+        except StrataError as error:
+            stopped = error
+            because = f"because it could not be published ({', '.join(d.code for d in error.diagnostics)})"
+            self.op.context.log.error(findings(error.diagnostics, guard.project))
         live = frozenset(k for k, v in decision.sound.items() if v.promise.name in done.promoted)
         if live:
             self.op.context.log.info(f"{guard.environment}: version {done.version.number} is live")

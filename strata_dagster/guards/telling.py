@@ -19,7 +19,8 @@ from dagster import (
 from dagster._core.definitions.utils import NoValueSentinel
 
 from strata_core.contract_engine.observations import SeenTest
-from strata_core.contract_engine.pin.guard import Guard, Promise, Verdict
+from strata_core.contract_engine.pin.guard import Guard, Promise
+from strata_core.contract_engine.pin.judging import Verdict
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning.guarded.partitions import partitions_in
 from strata_core.planning.live.health import examine

@@ -7,15 +7,16 @@ from collections.abc import Collection, Mapping
 
 from dagster import AssetCheckResult, AssetCheckSeverity, AssetKey, MetadataValue
 
-from strata_core.contract_engine.pin.guard import Guard, Verdict
+from strata_core.contract_engine.pin.guard import Guard
+from strata_core.contract_engine.pin.judging import Verdict
 from strata_core.diagnostics import Diagnostic
-from strata_core.diagnostics.listing import listed
+from strata_core.diagnostics.listing import headline, listed
 from strata_core.diagnostics.wording import plural
 from strata_core.store.environments import EnvironmentVersion
 
 from .. import pins
 from ..events import MOST_PARTITIONS
-from ..findings import headline, list_of
+from ..findings import list_of
 from ..names import PARTITION_ROW_COUNT
 from ..pins import Metadatum, offenders, pin_result, pin_table
 from ..tables import markdown_table

@@ -19,22 +19,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strata_core.cli.verbs import strata
-from strata_core.contract_engine.observations import Observations, SeenRun
-from strata_core.contract_engine.pin import guard as guarding
+from strata_core.contract_engine.observations import Observations, SeenCheck, SeenRun
+from strata_core.contract_engine.pin import judging
 from strata_core.contract_engine.pin.covering import covered
-from strata_core.contract_engine.pin.guard import Guard, Verdict, judge, open_guard, promise_of, promote, rows_of
+from strata_core.contract_engine.pin.guard import Guard, open_guard, promise_of, rows_of
+from strata_core.contract_engine.pin.judging import Verdict, judge
+from strata_core.contract_engine.pin.promoting import Promotion, promote
 from strata_core.contract_engine.pipeline import examine as examine_contracts
 from strata_core.contract_engine.pipeline import open_setting
+from strata_core.contract_engine.runtime_view import RuntimeView
 from strata_core.contract_engine.serving.ages import age_of
 from strata_core.contract_engine.serving.observed import seen_of_assets
-from strata_core.contract_engine.serving.products import products_of
+from strata_core.contract_engine.serving.products import live_versions, products_of
 from strata_core.contract_engine.serving.project import Known, project, view_faults
 from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import ArrowTable
+from strata_core.planning.guarded.refusals import record_refusals, standing_refusals
 from strata_core.planning.live.health import examine
 from strata_core.planning.live.published import published_rows
 from strata_core.planning.project import compile_, open_project
 from strata_core.store import Store
+from strata_core.store.log import CommitLog
 from strata_core.types import INT64, STRING, TIMESTAMP, Array
 from strata_core.types import Decimal as DecimalType
 from strata_core.types.physical import value_type
@@ -91,7 +96,7 @@ def judged(guard: Guard, reference: str = "shop.orders/orders", **options: Any) 
     return judge(guard, promise, *rows_of(guard, promise), **options)
 
 
-def guarded(root: Path, reference: str = "orders", now: datetime = NOW) -> tuple[Verdict, guarding.Promotion]:
+def guarded(root: Path, reference: str = "orders", now: datetime = NOW) -> tuple[Verdict, Promotion]:
     guard = open_guard(root, "prod", now)
     verdict = judged(guard, reference)
     return verdict, promote(guard, [verdict])
@@ -123,7 +128,7 @@ def test_seed0_s5c_a_violation_leaves_the_last_known_good_live_and_names_rows_bu
     pq.write_table(table(country=["MX", "FR", "ES"]), root / "data/orders.parquet")
     verdict, done = guarded(root)
     assert not verdict.sound
-    assert done == guarding.Promotion(Store.open(root / ".strata/store").environment("prod").head(), frozenset())
+    assert done == Promotion(Store.open(root / ".strata/store").environment("prod").head(), frozenset())
     assert [(d.code, d.notes) for d in verdict.violations] == [("E082", ("for instance id = 1, country = FR",))]
     assert live(root) == before
     assert "secret" not in repr(verdict)
@@ -288,14 +293,14 @@ def test_rows_in_memory_a_dbt_table_and_what_is_out_of_reach(root: Path, kind: s
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep = guarding.keep
+    keep = judging.keep
 
     def meanwhile(*arguments: Any, **options: Any) -> Any:
         kept = keep(*arguments, **options)
         pq.write_table(table(id=[5, 6, 7]), root / "data/orders.parquet")
         return kept
 
-    monkeypatch.setattr(guarding, "keep", meanwhile)
+    monkeypatch.setattr(judging, "keep", meanwhile)
     verdict, done = guarded(root)
     assert codes(verdict) == ["E033"]
     assert not done.promoted
@@ -454,10 +459,104 @@ def test_rows_of_dbt_that_a_guard_refused_make_nothing_fresh(root: Path) -> None
     pq.write_table(table(country=["FR", "ES", "ES"]), root / "data/orders.parquet")
     assert not guarded(root, "shop.orders/orders")[0].sound
     told = (
-        "the rows that `dbt i1` made at 2099-01-01T00:00:00Z are not live: the write pin refused them, or nobody has"
-        " held them against the contract (`strata guard`); older ones are"
+        "the rows that `dbt i1` made at 2099-01-01T00:00:00Z are not live: nobody has held them against the contract"
+        " (`strata guard`); older ones are"
     )
     assert shown()[:2] == (("dbt i1", False), [told])
+
+
+def view_of(root: Path, others: Observations | None = None) -> RuntimeView:
+    found = examine_contracts(open_setting(root, NOW.date()))
+    (candidate,) = found.collated.candidates
+    known = Known(found.parsed, seen_of_assets(found, others=others), (candidate,))
+    return project(candidate, known, None, "0.1.0", NOW)
+
+
+def test_a_refusal_is_kept_and_told_until_rows_that_are_sound_go_live(root: Path) -> None:
+    """Readers learn that newer rows exist, when they were refused and why, as they do of a model's candidate."""
+    write(root, {PLACE: CONTRACT})
+
+    def guard(*arguments: str) -> int:
+        arguments = ("guard", "orders", "--project", str(root), *arguments)
+        code: int = CliRunner().invoke(strata, arguments, standalone_mode=False).return_value
+        return code
+
+    def told() -> tuple[str, list[tuple[str, str, str | None]]]:
+        view = view_of(root)
+        return view.status.state, [(c.check, c.outcome, c.message) for c in view.checks]
+
+    refused = "E082 1 row has a value of `country` outside what contract `shop.orders/orders` promises: enum {ES, MX}"
+    pq.write_table(table(country=["FR", "ES", "ES"]), root / "data/orders.parquet")
+    numbers = [live_versions(open_setting(root), "prod")[0]]
+    assert (guard(), told()) == (3, ("degraded", [("write_pin", "failed", refused)]))
+    numbers.append(live_versions(open_setting(root), "prod")[0])
+    pq.write_table(table(), root / "data/orders.parquet")
+    assert (guard(), told()) == (0, ("healthy", []))
+    pq.write_table(table(country=["FR", "FR", None]), root / "data/orders.parquet")
+    assert guard("--env", "pr_1") == 3
+    assert told() == ("healthy", [])
+    assert guard() == 3
+    state, ((check, outcome, why),) = told()
+    assert (state, check, outcome) == ("degraded", "write_pin", "failed")
+    assert why == "E081 1 row has a null in `country`, which contract `shop.orders/orders` promises nonnull and 1 more"
+    (reason,) = view_of(root).status.reasons
+    assert (reason.code, reason.asset, reason.message) == ("check-failed", "orders", f"write_pin failed: {why}")
+    numbers.append(live_versions(open_setting(root), "prod")[0])
+    assert numbers == [0, 1, 3]
+    pq.write_table(table(), root / "data/orders.parquet")
+    assert (guard(), told()) == (0, ("healthy", []))
+    assert standing(root) == []
+
+
+def standing(root: Path) -> list[tuple[str, str, str, str]]:
+    store = Store.open(root / ".strata/store")
+    found = standing_refusals(store, store.environment("prod").head(), "prod")[1]
+    return [(name, one.contract, one.place, one.why) for name, one in found.items()]
+
+
+def test_of_a_run_whose_rows_were_refused_the_view_says_so(root: Path) -> None:
+    text = CONTRACT.replace("kind: table", "kind: dbt_model")
+    generated = '[contract_engine]\ngenerated = ["manifest.json", "run_results.json"]\n'
+    write(root, {PLACE: text, "strata.toml": f'[project]\nname = "shop"\n{generated}'})
+    made = "2099-01-01T00:00:00Z"
+    told = results("build").replace("2026-11-30T10:00:00.5Z", made)
+    write(root, {"manifest.json": json.dumps(MANIFEST), "run_results.json": told})
+    guarded(root, "shop.orders/orders")
+
+    def why(refused: str) -> list[str]:
+        seen = SeenCheck("orders", "write_pin", "failed", "degrading", refused, "E082")
+        reasons = view_of(root, Observations(checks=(seen,))).status.reasons
+        return [r.message for r in reasons if r.code == "not-live"]
+
+    begun = f"the rows that `dbt i1` made at {made} are not live: "
+    assert why("2099-01-01T00:00:07Z") == [f"{begun}the write pin refused them at 2099-01-01T00:00:07Z; older ones are"]
+    assert why("2098-12-31T23:59:59Z") == [
+        f"{begun}nobody has held them against the contract (`strata guard`); older ones are"
+    ]
+
+
+def test_refusals_that_meet_are_both_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store.open(root / ".strata/store")
+    append = CommitLog.append
+
+    def meanwhile(log: CommitLog, *arguments: Any, **options: Any) -> Any:
+        monkeypatch.undo()
+        record_refusals(store, "prod", {"b": ("shop.b/b", "b.csv", "E081 b")})
+        return append(log, *arguments, **options)
+
+    monkeypatch.setattr(CommitLog, "append", meanwhile)
+    record_refusals(store, "prod", {"a": ("shop.a/a", "a.csv", "E081 a")})
+    assert standing(root) == [("a", "shop.a/a", "a.csv", "E081 a"), ("b", "shop.b/b", "b.csv", "E081 b")]
+
+
+@pytest.mark.parametrize("payload", [{}, {"tables": {"a": {"at": 1}}}])
+def test_refusals_that_are_damaged_are_told_with_what_to_do(root: Path, payload: Any) -> None:
+    Store.open(root / ".strata/store").refusals("prod").append("refusal", payload)
+    with pytest.raises(StrataError) as caught:
+        standing(root)
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.message) == ("E094", "entry 1 of the refusals is none (refusal)")
+    assert found.fix == "remove the store's folder `refusals`: what a guard refuses from now on is told"
 
 
 def test_a_model_of_strata_is_live_as_it_was_published_whatever_kind_of_asset_it_is(tmp_path: Path) -> None:

@@ -14,8 +14,10 @@ from click.testing import CliRunner
 
 from strata_core.cli.verbs import strata
 from strata_core.contract_engine.pin import partitions
-from strata_core.contract_engine.pin.guard import Guard, Verdict, judge, open_guard, promise_of, promote
+from strata_core.contract_engine.pin.guard import Guard, open_guard, promise_of
+from strata_core.contract_engine.pin.judging import Verdict, judge
 from strata_core.contract_engine.pin.partitions import Made, judge_partitions
+from strata_core.contract_engine.pin.promoting import promote
 from strata_core.diagnostics import StrataError
 from strata_core.engines.protocol import ArrowTable
 from strata_core.planning.environments import published_environment

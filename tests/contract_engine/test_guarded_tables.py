@@ -12,14 +12,9 @@ from click.testing import CliRunner
 
 from strata_core.cli.verbs import strata
 from strata_core.contract_engine.governed import governed_promotion
-from strata_core.contract_engine.pin.guard import (
-    Verdict,
-    judge,
-    open_guard,
-    promise_of,
-    promote,
-    rows_of,
-)
+from strata_core.contract_engine.pin.guard import open_guard, promise_of, rows_of
+from strata_core.contract_engine.pin.judging import Verdict, judge
+from strata_core.contract_engine.pin.promoting import promote
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.lineage.selection import find
 from strata_core.planning.catalog import read_catalog

@@ -22,7 +22,8 @@ from ...planning.guarded.partitions import partitions_of
 from ...planning.guarded.shares import Value, partition_columns, shares_of
 from ..authored_tests import DbtTest
 from ..observations import SeenTest
-from .guard import Guard, Promise, Verdict, beside, judge_part, rows_of
+from .guard import Guard, Promise, rows_of
+from .judging import Verdict, beside, judge_part
 from .pin_tests import FAILING
 
 Seen = Mapping[str, SeenTest] | None

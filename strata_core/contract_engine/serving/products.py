@@ -203,15 +203,21 @@ class _Facts:
 
 
 def live_versions(setting: Setting, environment: str) -> tuple[int, Mapping[str, str]]:
-    """The number of the environment's version, and what each model that it has published points at. Raises
-    `StrataError` where the store cannot be read: what is not known is not nothing."""
+    """A number that grows with each publication and each refusal in the environment, and what each table that it has
+    published points at, or had refused since. Raises `StrataError` where the store cannot be read: what is not known is
+    not nothing."""
+    from ...planning.guarded.refusals import standing_refusals
     from ...planning.stores import store_of
 
     store = store_of(setting.root, setting.config)
     if not store.exists():
         return 0, {}
     published = store.environment(environment).head()
-    return published.number, {name: f"{p.address} {p.digest}" for name, p in published.models.items()}
+    times, refusals = standing_refusals(store, published, environment)
+    told = {name: f"{p.address} {p.digest}" for name, p in published.models.items()}
+    for name, refusal in refusals.items():
+        told[name] = f"{told.get(name, '')} refused {refusal.at}"
+    return published.number + times, told
 
 
 def inputs_digest(product: Product, live: Mapping[str, str]) -> str:

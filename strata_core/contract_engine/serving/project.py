@@ -16,7 +16,7 @@ from ...types import widens
 from ...types.spelling import TypeSpellingError, parse_type
 from ..authored import AgentPermission, Asset, AuthoredContract, Governance, MaskingIntent
 from ..collation.candidate import Candidate
-from ..observations import Observations, SeenCheck, SeenRun, SeenSchema
+from ..observations import WRITE_PIN, Observations, SeenCheck, SeenRun, SeenSchema
 from ..parse.parsed import Parsed
 from ..promotions import Promotion
 from ..runtime_view import (
@@ -364,8 +364,7 @@ def _status(
     for run in runs:
         if run.live is False:
             message = (
-                f"the rows that `{run.run_id}` made at {run.at} are not live: the write pin refused them, or nobody has"
-                " held them against the contract (`strata guard`); older ones are"
+                f"the rows that `{run.run_id}` made at {run.at} are not live: {_why_not(run, checks)}; older ones are"
             )
             degraded.append(StatusReason(code="not-live", message=message, asset=run.asset))
     for schema in schemas:
@@ -373,3 +372,12 @@ def _status(
             degraded.append(StatusReason(code="schema-drift", message=drift, asset=schema.asset))
     state: Literal["healthy", "degraded", "blocked"] = "blocked" if blocked else "degraded" if degraded else "healthy"
     return ProductStatus(state=state, reasons=(*blocked, *degraded))
+
+
+def _why_not(run: RunSummary, checks: Iterable[CheckStatus]) -> str:
+    """Why what a run made is not live: who looked at the rows since has refused them."""
+    for check in checks:
+        held = check.asset == run.asset and check.check == WRITE_PIN and check.outcome == "failed"
+        if held and check.at is not None and run.at is not None and check.at >= run.at:
+            return f"the write pin refused them at {check.at}"
+    return "nobody has held them against the contract (`strata guard`)"
