@@ -66,6 +66,21 @@ def test_promote_refuses_with_a_finding_and_exit_code_1(cli):
     assert (ran.code, [d["code"] for d in ran.document]) == (1, ["E035"])
 
 
+def test_promote_takes_nothing_back_where_a_file_cannot_be_read(cli):
+    """What an unreadable file declares is not known, so that nothing counts as gone."""
+    applied(cli, "prod")
+    applied(cli)
+    cli.write("models/totals.strata", b"model totals { from paid } // caf\xe9\n")
+    for arguments in ((), ("--dry-run",), ("paid",)):
+        ran = cli("promote", "pr_1", "prod", *arguments)
+        assert (ran.code, ran.out, ran.clean) == (1, "", True), arguments
+        assert ran.err.startswith(
+            "error[E002]: the file is not UTF-8: byte 0xe9 at offset 33\n --> models/totals.strata:1:34\n"
+        )
+    assert cli("show", "totals").out.count("\n") == 3
+    assert [v["version"] for v in cli("history", "--format", "json").document] == [1]
+
+
 def test_promote_of_what_is_not_there(cli):
     applied(cli)
     for arguments, code in (

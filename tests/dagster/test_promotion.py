@@ -5,6 +5,8 @@ import pytest
 
 from strata_dagster import StrataResource, strata_assets, strata_promotion_job
 
+from .conftest import RATES
+
 
 @pytest.fixture
 def promote(shop):
@@ -106,3 +108,26 @@ def test_with_an_op_of_each_model_they_are_promoted_one_after_the_other(shop, pr
     assert done.success
     assert set(made(done)) == {"paid", "by_country", "rate"}
     assert len(shop.live("by_country")) == 2
+
+
+def test_of_a_project_with_errors_what_compiles_is_promoted_and_nothing_is_taken_back(
+    shop, promote, good_orders
+) -> None:
+    assert shop.run().success
+    shop.write("data/orders.csv", good_orders + "5,MX,2.00,\n")
+    (shop.root / "models/rates.strata").unlink()  # in the branch too
+    in_branch(shop)
+    shop.write("models/sales/odd.strata", "model odd { from from }\n")
+    shop.on_error = "check"
+    done = promote()
+    assert not done.success, "what does not compile fails its pin"
+    assert set(made(done)) == {"paid", "by_country"}
+    assert verdicts(done) == {
+        ("paid", "write_pin"): True,
+        ("by_country", "write_pin"): True,
+        ("odd", "write_pin"): False,
+    }
+    shop.on_error = "fail"
+    (shop.root / "models/sales/odd.strata").unlink()
+    shop.write("models/rates.strata", RATES)
+    assert (len(shop.live("paid")), len(shop.live("rate"))) == (4, 2)

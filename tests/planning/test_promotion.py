@@ -9,6 +9,8 @@ from strata_core.planning.applying.results import Outcome, Published
 from strata_core.planning.environments import published_environments
 from strata_core.planning.live.dropping import drop_environment
 from strata_core.planning.live.promotion import plan_promotion, promote
+from strata_core.planning.project import compile_, open_project
+from strata_core.planning.workspace import open_workspace
 
 READER = """\
 source by_country(store: "by_country", ns: "shop") { columns: { country: string nonnull, orders: int64 nonnull } }
@@ -169,6 +171,24 @@ def test_what_is_no_model_any_more_is_taken_back(shop):
     shop.apply(environment="pr_1")
     promoted(shop)
     assert set(pointers(shop)) == {"enriched", "by_country", "by_day"}
+
+
+def test_of_a_project_with_errors_nothing_is_taken_back(shop):
+    """What a file with errors declares is not known; the models that are known are promoted all the same."""
+    shop.apply()
+    (shop.root / "models/top.strata").unlink()
+    shop.edit("orders.csv", "3,11,MX,3.00", "3,11,MX,4.00")
+    shop.apply(environment="pr_1")
+    shop.write("models/other.strata", "model other { from from }")
+    project = open_project(project=shop.root)
+    workspace = open_workspace(project, "prod", compile_(project))
+    promotion = plan_promotion(workspace, "pr_1")
+    assert (promotion.plan.removed, promotion.plan.conflicts) == ((), ())
+    list(promote(workspace, promotion))
+    (shop.root / "models/other.strata").unlink()
+    assert set(pointers(shop)) == {"enriched", "by_country", "by_day", "top"}
+    assert pointers(shop)["by_day"] == pointers(shop, "pr_1")["by_day"]
+    assert planned(shop)[1].plan.removed == ("top",)
 
 
 def test_another_apply_that_published_meanwhile_wins(shop):
