@@ -38,6 +38,7 @@ from dagster.components.utils.translation import TranslationFn, TranslationFnRes
 from dagster_shared.serdes.objects.models.defs_state_info import DefsStateManagementType
 from pydantic import BaseModel, Field
 
+from strata_core.planning.config import MAIN
 from strata_core.planning.kept.outline import ModelOutline
 
 from .assets import ModelOptions, strata_assets
@@ -147,7 +148,7 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
             examples=["{{ context.project_root }}/transform"],
         ),
     ]
-    environment: Annotated[str, Resolver.default(description="The environment that models are published in.")] = "prod"
+    environment: Annotated[str, Resolver.default(description="The environment that models are published in.")] = MAIN
     select: Annotated[
         str | None, Resolver.default(description="Models, in the syntax of dbt.", examples=["+revenue,path:models"])
     ] = None

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from dagster import AssetExecutionContext, Config, ConfigurableResource, DagsterInvariantViolationError, EnvVar
 from pydantic import Field
 
+from strata_core.planning.config import MAIN
+
 from .project import StrataProject
 
 if TYPE_CHECKING:  # loaded when a run begins: a code location does without engines and their libraries
@@ -33,9 +35,9 @@ class StrataResource(ConfigurableResource[Any]):
     """
 
     project_dir: str = Field(description="The folder of `strata.toml`.")
-    environment: str = Field(default="prod", description="The environment that models are published in.")
+    environment: str = Field(default=MAIN, description="The environment that models are published in.")
 
-    def __init__(self, project_dir: str | Path | StrataProject, environment: str = "prod") -> None:
+    def __init__(self, project_dir: str | Path | StrataProject, environment: str = MAIN) -> None:
         folder = project_dir.root if isinstance(project_dir, StrataProject) else project_dir
         # A text may be an `EnvVar`, which is not to be looked at before a run.
         values = {"project_dir": folder if isinstance(folder, str) else str(folder), "environment": environment}

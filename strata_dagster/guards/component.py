@@ -25,6 +25,8 @@ from dagster_shared.serdes.objects import EnvRegistryKey
 from dagster_shared.seven import load_module_object
 from pydantic import TypeAdapter
 
+from strata_core.planning.config import MAIN
+
 from ..component import StrataProjectScaffolder, project_folder
 from ..contracts.checks import covers_of
 from ..project import StrataProject
@@ -62,7 +64,7 @@ class StrataGuardComponent(Component, Resolvable):
             examples=["{{ context.project_root }}/transform"],
         ),
     ]
-    environment: Annotated[str, Resolver.default(description="The environment that rows are kept in.")] = "prod"
+    environment: Annotated[str, Resolver.default(description="The environment that rows are kept in.")] = MAIN
     component: Annotated[
         Mapping[str, Any] | None,
         Resolver(
