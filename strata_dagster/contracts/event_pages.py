@@ -13,7 +13,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dagster import AssetKey, DagsterEventType, DagsterInstance, EventLogEntry, EventRecordsFilter
 from dagster._core.storage.event_log.base import EventLogStorage
@@ -38,12 +38,13 @@ Take = Callable[[AssetKey, int, EventLogEntry], None]
 @dataclass(frozen=True, slots=True)
 class Marks:
     """How far each kind was read: now; at `since`; and at least `LATEST_COMMIT` before, from where on it is read
-    again."""
+    again. `readings` counts those that told something: marks behind them are others, also where no number is."""
 
     read: Numbers = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
     recent: Numbers = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
     settled: Numbers = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
     since: float = 0.0
+    readings: int = 0
 
     def at(self, now: float, newest: int) -> Marks:
         """What counts at `now`, where the log ends with the event `newest`: before a mark, where a database was emptied
@@ -51,9 +52,10 @@ class Marks:
         marks = self
         if any(number > newest for number in self.read.values()):
             read, recent, settled = (_upto(m, newest) for m in (self.read, self.recent, self.settled))
-            marks = Marks(read, recent, settled, self.since)
+            marks = replace(self, read=read, recent=recent, settled=settled)
         if not 0 <= now - self.since < LATEST_COMMIT:
-            return Marks(marks.read, marks.read, marks.recent if now >= self.since else marks.settled, now)
+            settled = marks.recent if now >= self.since else marks.settled
+            return replace(marks, recent=marks.read, settled=settled, since=now)
         return marks
 
     def nothing_since(self, newest: int) -> bool:
@@ -105,37 +107,40 @@ class EventReader:
 
     def read(self, instance: DagsterInstance, marks: Marks, now: float, take: Take) -> Reading:
         """Give `take` each event behind `marks`, with the asset that it is about and its number."""
-        if marks != self.given:
-            self.told = {}
+        before = self.told if marks == self.given else {}
         newest = _newest(instance)
-        marks, more = marks.at(now, newest), False
+        marks, more, told = marks.at(now, newest), False, before
         if not marks.nothing_since(newest):
-            reached = {}
+            reached, told, some = {}, {}, False
             for kind in KINDS:
-                end = self._read(instance, kind, marks, take)
+                told[kind] = _Told()
+                end, new = _read(instance, kind, marks, before.get(kind, _Told()), told[kind], take)
                 reached[kind] = max(newest, marks.read[kind]) if end is None else end
-                more = more or end is not None
-            marks = Marks(reached, marks.recent, marks.settled, marks.since)
-        self.given = marks
+                more, some = more or end is not None, some or new
+            marks = replace(marks, read=reached, readings=marks.readings + some)
+        self.given, self.told = marks, told  # at the end: of a reading that fails halfway nothing is known
         return Reading(marks, more)
 
-    def _read(self, instance: DagsterInstance, kind: str, marks: Marks, take: Take) -> int | None:
-        """Read the events of a kind; the number of the last one, where there may be more."""
-        told, again = self.told.get(kind, _Told()), _Told()
-        after, read, new = marks.settled[kind], marks.read[kind], 0
-        while new < MOST_PAGES * PAGE:
-            page = _page(instance.event_log_storage, KINDS[kind], after)
-            for number, entry in page.items():
-                again.add(number, entry.timestamp)
-                if not told.has(number, entry.timestamp):
-                    for key in _assets(instance, entry):
-                        take(key, number, entry)
-            after = max(page, default=after)
-            new += sum(number > read for number in page)
-            if len(page) < PAGE:
-                break
-        self.told[kind] = again
-        return after if len(page) == PAGE else None
+
+def _read(
+    instance: DagsterInstance, kind: str, marks: Marks, before: _Told, told: _Told, take: Take
+) -> tuple[int | None, bool]:
+    """Read the events of a kind, and add them to `told`; the number of the last one, where there may be more, and
+    whether any was told that was not `before`."""
+    after, read, new, some = marks.settled[kind], marks.read[kind], 0, False
+    while new < MOST_PAGES * PAGE:
+        page = _page(instance.event_log_storage, KINDS[kind], after)
+        for number, entry in page.items():
+            told.add(number, entry.timestamp)
+            if not before.has(number, entry.timestamp):
+                some = True
+                for key in _assets(instance, entry):
+                    take(key, number, entry)
+        after = max(page, default=after)
+        new += sum(number > read for number in page)
+        if len(page) < PAGE:
+            break
+    return (after if len(page) == PAGE else None), some
 
 
 def _page(storage: EventLogStorage, kind: DagsterEventType, after: int) -> Mapping[int, EventLogEntry]:

@@ -66,7 +66,8 @@ def cursor_of(text: str | None) -> Cursor | None:
         told = json.loads(text or "")
         numbers = told["marks"]
         read, recent, settled = ({k: int(numbers[name][k]) for k in KINDS} for name in ("read", "recent", "settled"))
-        marks = Marks(read, recent, settled, float(numbers["since"]))
+        readings = int(numbers.get("readings", 0))  # cursors of earlier releases have none
+        marks = Marks(read, recent, settled, float(numbers["since"]), readings)
         due = None if told["due"] is None else float(told["due"])
         return Cursor(str(told["inputs"]), marks, due, str(told["told"]))
     except (ValueError, KeyError, TypeError):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -150,6 +151,27 @@ def test_a_product_that_was_asked_for_and_is_on_its_way_has_the_same_run_key(loc
     for key in location.contracts.keys.values():
         location.run([key])
     location.cursor = None
+    assert location.tick().run_requests == []
+
+
+def test_what_a_tick_asked_for_in_vain_is_asked_for_by_the_next(location: Location) -> None:
+    """Where a reload overtakes the launch of its runs, the tick fails and the cursor stays that of the one before."""
+    location.asked()
+    location.shop.edit("contracts/sales/rates/contract.yaml", "To tell how", "To say how")
+    location.shop.run(selection=["paid"])
+    kept = location.cursor
+
+    def keys() -> list[str]:
+        return sorted(str(r.run_key).partition(":")[0] for r in location.tick().run_requests)
+
+    assert keys() == ["sales/paid", "sales/rates"]
+    location.cursor = kept
+    first = location.tick()
+    assert sorted(str(r.run_key).partition(":")[0] for r in first.run_requests) == ["sales/paid", "sales/rates"]
+    location.cursor = kept
+    location.reload()
+    again = location.tick()
+    assert {r.run_key for r in again.run_requests} == {r.run_key for r in first.run_requests}, "none is made twice"
     assert location.tick().run_requests == []
 
 
@@ -539,9 +561,11 @@ def test_a_cursor_that_somebody_else_wrote_begins_anew(text: str) -> None:
 
 
 def test_a_cursor_is_read_as_it_was_written() -> None:
-    marks = Marks(dict.fromkeys(KINDS, 9), dict.fromkeys(KINDS, 8), dict.fromkeys(KINDS, 7), 1733011200.25)
+    marks = Marks(dict.fromkeys(KINDS, 9), dict.fromkeys(KINDS, 8), dict.fromkeys(KINDS, 7), 1733011200.25, 3)
     cursor = Cursor("a" * 64, marks, 1.5, "b")
     assert cursor_of(cursor.text()) == cursor
+    earlier = cursor.text().replace(',"readings":3', "")
+    assert cursor_of(earlier) == replace(cursor, marks=replace(marks, readings=0)), "what earlier releases wrote"
 
 
 # Size

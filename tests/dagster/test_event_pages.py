@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -77,6 +78,36 @@ def test_marks_that_were_not_kept_tell_again_what_they_lost(log: Log) -> None:
     assert log.told() == ["a"]
     log.marks = before
     assert log.told() == ["a"]
+
+
+def test_a_late_event_that_was_lost_with_its_marks_is_told_again(log: Log) -> None:
+    """As where Dagster could not launch what a tick asked for: the cursor is that of the tick before."""
+    with log.uncommitted("late"):
+        log.made("early")
+        assert log.told() == ["early"]
+    before = log.marks
+    assert log.told() == ["late"]
+    log.marks = before
+    assert [log.told(), log.told()] == [["late", "early"], []]
+
+
+@pytest.mark.parametrize("failing", range(len(KINDS)))
+def test_a_reading_that_fails_halfway_loses_nothing(log: Log, monkeypatch: pytest.MonkeyPatch, failing: int) -> None:
+    log.made("a")
+    assert log.told() == ["a"]
+    log.made("b")
+    page, asked = event_pages._page, []
+
+    def broken(*arguments: Any) -> Any:
+        asked.append(arguments)
+        if len(asked) == failing + 1:
+            raise ConnectionError
+        return page(*arguments)
+
+    monkeypatch.setattr(event_pages, "_page", broken)
+    with pytest.raises(ConnectionError):
+        log.told()
+    assert [log.told(), log.told()] == [["b"], []]
 
 
 def test_a_process_that_begins_anew_tells_the_last_seconds_again_and_nothing_older(log: Log) -> None:

@@ -76,6 +76,21 @@ def test_what_is_made_upstream_makes_no_other_candidate_of_what_is_on_its_way(ch
     assert ticks.asked() == []
 
 
+def test_what_a_tick_asked_for_in_vain_is_asked_for_by_the_next(chain) -> None:
+    """Where a reload overtakes the launch of its runs, the tick fails and the cursor stays that of the one before."""
+    ticks = Ticks(chain)
+    assert ticks.carried_out() == [["paid", "known", "by_country"]]
+    chain.edit("models/sales/orders.strata", "total = sum(amount)", "total = max(amount)")
+    kept, started, location = ticks.cursor, {*ticks.keys}, ticks.loaded()
+    assert ticks.asked(location) == [["by_country"]]
+    ticks.cursor, ticks.keys = kept, {*started}
+    assert ticks.asked(location) == [["by_country"]], "of the same process"
+    ticks.cursor, ticks.keys = kept, {*started}
+    assert ticks.asked() == [["by_country"]], "of one that is loaded anew"
+    ticks.cursor = kept
+    assert ticks.asked() == [], "what was launched is not launched again"
+
+
 def test_a_model_that_fails_is_not_tried_again_where_what_it_reads_went_live(chain, bad_orders) -> None:
     chain.write("strata.toml", (chain.root / "strata.toml").read_text() + EACH)
     chain.write("data/orders.csv", bad_orders)
