@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from dagster import AssetCheckSpec, AssetKey, AssetSpec, DagsterInvalidDefinitionError, FreshnessPolicy
@@ -91,17 +92,25 @@ def checks_about(asset: AssetKey, covers: Sequence[Covered], taken: Collection[s
 
         of = f"The latest `{aged.dated}`" if aged.dated else "What is live"
         text = f"{of} is at most {spelled_age(aged.max_age)} old, as the contract of `{aged.product}` promises. "
-        counts = freshness_policy(covers) is not None
-        text += f"Its age is that of the last execution{': the freshness policy goes on counting' if counts else ''}."
+        text += "Its age is that of the last execution"
+        if freshness_policy(covers) is not None:
+            text += ": the freshness policy goes on counting"
+        elif aged.dated is None:
+            text += ", and nothing goes on counting: Dagster's freshness policies are of a minute at least"
+        text += "."
         metadata = ContractCheck(aged.product, aged.asset).metadata()
         specs.append(AssetCheckSpec(FRESHNESS, asset=asset, description=text, metadata=metadata))
     return specs
 
 
+LEAST_WINDOW = timedelta(minutes=1)
+"""Of Dagster's freshness policies."""
+
+
 def freshness_policy(covers: Sequence[Covered]) -> FreshnessPolicy | None:
     """Dagster's policy for a freshness of runs; one of values is a check's matter."""
     aged = next((c for c in covers if c.max_age is not None and c.dated is None), None)
-    if aged is None or aged.max_age is None or aged.max_age.total_seconds() <= 60:  # Dagster counts in minutes
+    if aged is None or aged.max_age is None or aged.max_age < LEAST_WINDOW:
         return None
     return FreshnessPolicy.time_window(fail_window=aged.max_age)
 

@@ -174,6 +174,29 @@ def test_a_freshness_of_runs_is_the_policy_of_the_asset(covered) -> None:
     assert covered.assets()[0].specs_by_key[dg.AssetKey("rate")].freshness_policy is None
 
 
+@pytest.mark.parametrize(
+    ("age", "seconds", "told"),
+    [
+        ("1min", 60, ": the freshness policy goes on counting."),
+        (
+            "59s",
+            None,
+            ", and nothing goes on counting: Dagster's freshness policies are of a minute at least.",
+        ),
+    ],
+)
+def test_a_freshness_of_less_than_a_minute_is_a_check_alone_and_says_so(covered, age, seconds, told) -> None:
+    covered.edit("contracts/shop/paid/contract.yaml", "max_age: 1d", f"max_age: {age}")
+    models = covered.assets()[0]
+    policy = models.specs_by_key[dg.AssetKey("paid")].freshness_policy
+    assert (policy and policy.fail_window.to_timedelta().total_seconds()) == seconds
+    (check,) = (c for c in models.check_specs if c.name == "freshness")
+    assert check.description.endswith(
+        f"as the contract of `shop.paid` promises. Its age is that of the last execution{told}"
+    )
+    assert covered.run().success
+
+
 def test_seed0_s5c_a_contract_that_cannot_be_read_is_told_in_the_runs_log_and_what_was_promoted_refuses(
     covered,
 ) -> None:
