@@ -105,3 +105,15 @@ def test_an_apply_of_all_makes_a_table_whole_that_was_made_before_it_had_partiti
     assert "is live with other partitions of time, or none" in refused.err
     assert parts("apply", "daily").code == 0
     assert parts("apply", "daily", "--partition", "2024-01-01").out == "prod: nothing to do (1 fresh)\n"
+
+
+def test_a_partition_beside_a_table_that_is_damaged_is_refused_and_says_what_to_do(parts) -> None:
+    parts("apply", "daily")
+    for manifest in parts.root.glob(".strata/store/tables/daily/data/artifacts/*/_manifest.json"):
+        manifest.write_bytes(b"{")
+    ran = parts("apply", "daily", "--partition", "2024-01-02")
+    assert (ran.code, ran.out) == (4, "prod: nothing was published, version 1 stays live (1 failed)\n")
+    assert "error[E037]: what is live of `daily` is lost or damaged: one of these cannot stand beside it" in ran.err
+    assert " --> models/m.strata:3:7" in ran.err
+    assert parts("apply", "daily").out == "prod: version 2 is live (1 computed)\n"
+    assert parts("show", "daily", "--format", "csv").out == ROWS

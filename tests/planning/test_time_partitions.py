@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from pathlib import PurePath
 
@@ -52,6 +52,7 @@ model by_month {
   partition_every: month
 }
 """
+TO_MARCH = 'partition_start: "2024-01-01" partition_end: "2024-03-01"'
 TOTAL = "model total { from by_day aggregate { total = sum(total) } }\n"
 ROWS = "id,day,kind,n\n1,2024-01-01,a,1\n2,2024-01-01,b,5\n3,2024-01-02,a,7\n4,2024-02-03,c,9\n"
 
@@ -257,6 +258,53 @@ def test_a_table_without_partitions_is_not_replaced_by_one_of_them(sales) -> Non
     assert ([d.code for d in short.violations], ids(sales)) == (["E037"], [1, 2, 3, 4])
     sales.apply("daily")
     assert sales.reasons("daily") == {}
+
+
+def lost_manifest(table: Artifact) -> None:
+    (table.directory / "_manifest.json").unlink()
+
+
+def damaged_manifest(table: Artifact) -> None:
+    (table.directory / "_manifest.json").write_bytes(b"{")
+
+
+def lost_part(table: Artifact) -> None:
+    table.paths[0].unlink()
+
+
+@pytest.mark.parametrize("damage", [lost_manifest, damaged_manifest, lost_part])
+def test_a_table_that_is_damaged_is_not_replaced_by_one_of_its_partitions(sales, damage) -> None:
+    sales.edit("models/sales.strata", 'partition_start: "2024-01-01" }\nmodel by_day', f"{TO_MARCH} }}\nmodel by_day")
+    sales.apply("daily")
+    damage(live(sales, "daily"))
+    before = sales.head()
+    for key in ("2024-01-02", "2024-01-01..2024-02-28", "2024-01-02..2024-02-29"):
+        result = apply(sales, key, "daily").results["daily"]
+        assert [(d.code, d.message, str(d.span), d.fix) for d in result.violations] == [
+            (
+                "E037",
+                "what is live of `daily` is lost or damaged: one of these cannot stand beside it",
+                "models/sales.strata:5:7",
+                "apply all of it once (`strata apply daily`), or a range of all its partitions",
+            )
+        ]
+    assert sales.head() == before
+    apply(sales, "2024-01-01..2024-02-29", "daily")
+    assert ids(sales) == [1, 2, 3, 4]
+    assert sales.reasons("daily") == {}
+
+
+def test_of_a_table_without_an_end_all_partitions_are_those_that_are_over(sales) -> None:
+    yesterday = datetime.now(UTC).date() - timedelta(days=1)
+    start = yesterday - timedelta(days=3)
+    sales.edit("models/sales.strata", '"2024-01-01" }\nmodel by_day', f'"{start}" }}\nmodel by_day')
+    sales.write("sales.csv", f"id,day,kind,n\n1,{start},a,1\n2,{yesterday},b,5\n")
+    sales.apply("daily")
+    lost_manifest(live(sales, "daily"))
+    few = apply(sales, f"{start}..{yesterday - timedelta(days=1)}", "daily").results["daily"]
+    assert [d.code for d in few.violations] == ["E037"]
+    apply(sales, f"{start}..{yesterday}", "daily")
+    assert ids(sales) == [1, 2]
 
 
 @pytest.mark.parametrize("before", ["}", 'partition_by: [day] partition_every: month partition_start: "2024-01-01" }'])

@@ -63,19 +63,32 @@ def compute_pieces(run: Run, planned: PlannedModel, model: CompiledModel, inputs
 
 def _live(task: Task) -> Live | None:
     """What is live, with its pieces; raises E037 where pieces that were asked for cannot stand beside it."""
-    artifact = sound_live(task.run.workspace.store, task.model.name, task.planned.live)
+    name, pointer = task.model.name, task.planned.live
+    artifact = sound_live(task.run.workspace.store, name, pointer)
     if artifact is None:
-        return None
+        if pointer is None or task.asked is None or _all_until_now(task, task.asked):
+            return None
+        raise _alone(task, f"what is live of `{name}` is lost or damaged", "a range of all its partitions")
     pieces = pieces_of(artifact)
     if pieces is not None and pieces.fit(task.periods):
         return artifact, pieces
     if task.asked is None or _spans(task, task.asked, artifact):
         return artifact, None
-    message = f"`{task.model.name}` is live with other partitions of time, or none: one of these cannot stand beside it"
-    fix = (
-        f"apply all of it once (`strata apply {task.model.name}`), or a range of partitions with all rows that are live"
-    )
-    raise StrataError(Diagnostic("E037", message, fix=fix))
+    message = f"`{name}` is live with other partitions of time, or none"
+    raise _alone(task, message, "a range of partitions with all rows that are live")
+
+
+def _alone(task: Task, message: str, otherwise: str) -> StrataError:
+    """The refusal of pieces that would take the place of all that is live."""
+    fix = f"apply all of it once (`strata apply {task.model.name}`), or {otherwise}"
+    found = Diagnostic("E037", f"{message}: one of these cannot stand beside it", task.model.name_span, fix=fix)
+    return StrataError(found)
+
+
+def _all_until_now(task: Task, asked: tuple[Period, ...]) -> bool:
+    """Whether all periods are asked for that are over: then nothing is lost that nobody knows of."""
+    bounds, now = task.periods.bounds, task.run.now.replace(tzinfo=None)
+    return asked[0].start <= bounds.start and asked[-1].end >= min(bounds.end, task.periods.at(now).start)
 
 
 def _spans(task: Task, asked: tuple[Period, ...], artifact: Artifact) -> bool:
