@@ -227,7 +227,7 @@ class Desk:
         changed = changed_findings(before.revision if before is not None else None, state.revision)
         changed.pop("", None)
         found = {project.uri(path): shown(those, state) for path, those in changed.items()}
-        faults = (*project.faults, *(d for d in state.revision.diagnostics if d.span is None))
+        faults = (*state.faults, *(d for d in state.revision.diagnostics if d.span is None))
         if project.home.alone is None and (faults or project.config_uri in project.published):
             found[project.config_uri] = shown(faults, state)
         # A file that has just been opened, maybe under another name than before, is told of again.

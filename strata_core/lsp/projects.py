@@ -87,6 +87,10 @@ class EditedProject:
     uris: dict[str, str] = field(default_factory=dict)
     pending: dict[str, Text | None] = field(default_factory=dict)
     faults: tuple[Diagnostic, ...] = ()
+    """What is wrong with the configuration, whose text it was found in is `config`."""
+    lacking: tuple[Diagnostic, ...] = ()
+    """What says that there is no module: it holds as long as none is open."""
+    config: bytes = b""
     state: State | None = None
     stale: bool = True
     failed: bool = False
@@ -166,7 +170,7 @@ class EditedProject:
         return lambda: self._after(revised(before.revision, edits), before, opened)
 
     def _anew(self, before: State | None, opened: Mapping[str, Text]) -> State:
-        project, self.faults = self._project(opened)
+        project = self._project(opened)
         revision = first_revision(project)
         # A large project is many objects that stay; the garbage collector need not look at them again and again.
         gc.freeze()
@@ -174,14 +178,14 @@ class EditedProject:
 
     def _after(self, revision: Revision, before: State | None, opened: Mapping[str, Text]) -> State:
         files = {file.path: file for file in revision.project.files}
-        if self.faults:
-            # What is wrong with the configuration is shown in its text.
-            files[CONFIG_NAME] = SourceText(CONFIG_NAME, _content(self.home.root / CONFIG_NAME))
+        faults = self.faults if files else (*self.faults, *self.lacking)
+        if faults:
+            files[CONFIG_NAME] = SourceText(CONFIG_NAME, self.config)
         texts = _Texts(files, opened, self.encoding, self.read)
         if before is None:
-            return State(revision, texts, self.uri)
+            return State(revision, texts, self.uri, faults=faults)
         index: Index | None = before.__dict__.get("index", before.before)
-        return State(revision, texts, self.uri, index, before.recovered)
+        return State(revision, texts, self.uri, index, before.recovered, faults)
 
     def _on_disk(self, path: str) -> Text | None:
         if self.home.alone is not None and path_of(self.home.alone) is None:
@@ -196,32 +200,36 @@ class EditedProject:
         """Whether a file on disk is one of the project's modules."""
         return file.suffix == SUFFIX and not IGNORED_FOLDERS & {*file.relative_to(self.home.root).parts}
 
-    def _project(self, opened: Mapping[str, Text]) -> tuple[Project, tuple[Diagnostic, ...]]:
-        """The project on disk, under what is open, and what is wrong with its configuration."""
-        project, faults = self._read()
+    def _project(self, opened: Mapping[str, Text]) -> Project:
+        """The project on disk, under what is open."""
+        project = self._read()
         files = {file.path: file for file in project.files}
         for path, text in opened.items():
             files[path] = SourceText(path, text.data)
-        # What is not saved yet is a module too: then there is one.
-        found = () if files and not project.files else faults
-        return Project(project.root, project.config, tuple(files.values())), found
+        return Project(project.root, project.config, tuple(files.values()))
 
-    def _read(self) -> tuple[Project, tuple[Diagnostic, ...]]:
+    def _read(self) -> Project:
+        """The project on disk; sets what is wrong with it."""
         root = self.home.root
+        self.faults = self.lacking = ()
         if self.home.alone is not None:
-            return Project(root, ProjectConfig(name="file"), ()), ()
-        has_config = (root / CONFIG_NAME).is_file()
+            return Project(root, ProjectConfig(name="file"), ())
+        if not (root / CONFIG_NAME).is_file():
+            return Project(root, ProjectConfig(name=root.name, models=(".",)), _readable(root, (root,)))
         try:
-            if has_config:
-                return read_project(root), ()
-            return Project(root, ProjectConfig(name=root.name, models=(".",)), _readable(root, (root,))), ()
+            return read_project(root)
         except StrataError as error:
-            try:
-                config = read_config(root)
-            except StrataError:
-                config = ProjectConfig(name=root.name)
-            entries = [root / entry for entry in config.models]
-            return Project(root, config, _readable(root, entries)), error.diagnostics
+            found = error.diagnostics
+        self.config = _content(root / CONFIG_NAME)
+        try:
+            config = read_config(root)
+        except StrataError:
+            self.faults = found
+            config = ProjectConfig(name=root.name)
+        project = Project(root, config, _readable(root, [root / entry for entry in config.models]))
+        if not self.faults:
+            self.faults, self.lacking = (found, ()) if project.files else ((), found)
+        return project
 
 
 def _readable(root: Path, entries: Iterable[Path]) -> tuple[SourceText, ...]:

@@ -14,7 +14,7 @@ from ..analysis.editing.describe import Facts
 from ..analysis.editing.index import Index, build_index
 from ..analysis.editing.scope_at import Known
 from ..analysis.editing.symbols import Occurrence
-from ..diagnostics import Span
+from ..diagnostics import Diagnostic, Span
 from ..language import ast
 from ..language.parser import ParseResult
 from ..language.recovery import recover_module, recovered
@@ -25,7 +25,7 @@ from .text import Text
 @dataclass(frozen=True)
 class State:
     """A revision with the texts that it was made from. `before` is the index of an earlier state; paths are those of
-    `Project.files`, and `uri_of` says what the editor calls them.
+    `Project.files`, and `uri_of` says what the editor calls them; `faults` are wrong with the project itself.
 
     Trees, the index and what is compiled name lines by their numbers (`language/numbering.py`): `place` gives the
     number that a position has, `standing` where the text has a span of theirs. Findings are where the text has them.
@@ -36,6 +36,7 @@ class State:
     uri_of: Callable[[str], str]
     before: Index | None = None
     recovered: dict[str, tuple[ParseResult, ast.Module]] = field(default_factory=dict)
+    faults: tuple[Diagnostic, ...] = ()
 
     @cached_property
     def modules(self) -> tuple[ast.Module, ...]:

@@ -16,8 +16,14 @@ from pathlib import Path
 from typing import Any
 
 Json = Any
-PATIENCE = 30
+PATIENCE = 60
 """Seconds after which a silent server fails a test."""
+SERVER = f"""\
+from strata_core.cli.main import main
+from strata_core.lsp import desk
+desk.PATIENCE = {PATIENCE}  # an answer is of the text as it is, however busy the machine
+main()
+"""
 
 
 class RequestError(Exception):
@@ -33,7 +39,7 @@ class Client:
 
     def __init__(self, *folders: Path, encodings: tuple[str, ...] = (), capabilities: Json = None) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "from strata_core.cli.main import main; main()", "lsp", "--stdio"],
+            [sys.executable, "-c", SERVER, "lsp", "--stdio"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -222,11 +222,30 @@ def test_a_configuration_that_is_not_valid_and_then_is(tmp_path: Path, editors: 
 
 
 def test_a_project_without_a_saved_module(tmp_path: Path, editors: Editors) -> None:
+    """It lacks one as long as none is open, whether the editor opens one before or after the project was looked at."""
     folder = write(tmp_path, {"strata.toml": CONFIG})
     editor = editors(folder)
+    config = (folder / "strata.toml").as_uri()
+
+    def faults() -> list[tuple[str, str]]:
+        editor.request("workspace/symbol", {"query": ""})  # answered once every project is settled
+        return [(d["code"], shown(d["range"])) for d in editor.found.get(config, [])]
+
+    assert faults() == [("E073", "0:0-0:0")]
     uri = editor.open(folder / "models" / "m.strata", SOURCE + "model m { from order }\n")
     assert [f[0] for f in editor.findings(uri)] == ["E020"]
-    assert editor.found.get((folder / "strata.toml").as_uri(), []) == []
+    assert faults() == []
+    editor.close(uri)
+    assert faults() == [("E073", "0:0-0:0")]
+
+
+def test_a_configuration_that_is_not_valid_beside_unsaved_modules_alone(tmp_path: Path, editors: Editors) -> None:
+    folder = write(tmp_path, {"strata.toml": "[project]\nnmae = 1\n"})
+    editor = editors(folder)
+    uri = editor.open(folder / "models" / "m.strata", SOURCE + "model m { from orders }\n")
+    assert [f[0] for f in editor.findings(uri)] == ["W001"]
+    found = editor.found[(folder / "strata.toml").as_uri()]
+    assert [(d["code"], shown(d["range"])) for d in found] == [("E073", "1:0-1:4")]
 
 
 WIDE = 'domain d = string // 🎉\nsource s(csv: "s") { columns: { `na🎉me`: int64, `שם`: string, `e\u2028f`: int64 } }\n'
