@@ -24,19 +24,38 @@ def cache_directory() -> Path:
 
 
 _CHECKSUM_BYTES = 16
+MOST_ENTRIES = 4000
+"""How many files a folder of a cache keeps; it may have a few hundred more before that is noticed."""
+_SELDOM = "00"
 
 
-def keep(path: Path, content: bytes) -> bool:
+def keep(path: Path, content: bytes, most: int = MOST_ENTRIES) -> bool:
     """Write a cache file whole or not at all; says whether. A cache that cannot be written is no fault.
 
-    Only its user may read the folder: what lies there is believed, if it is what was written.
+    Only its user may read the folder: what lies there is believed, if it is what was written. Of more than `most` files
+    the oldest quarter goes. To look for those takes long where there may be many: one name in 256 is an occasion, since
+    names begin with a digest.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_whole(path, checksum(content, _CHECKSUM_BYTES), content, mode=0o600)
     except OSError:
         return False
+    if most < MOST_ENTRIES or path.name.startswith(_SELDOM):
+        _thin(path.parent, most)
     return True
+
+
+def _thin(folder: Path, most: int) -> None:
+    """Remove the oldest quarter of what `folder` keeps where that is more than `most` entries."""
+    with contextlib.suppress(OSError):
+        if len(os.listdir(folder)) <= most:
+            return
+        with os.scandir(folder) as entries:
+            found = [(e.stat().st_mtime_ns, e.path) for e in entries if not e.name.startswith(".new-")]
+        for _, path in sorted(found)[: len(found) // 4]:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
 
 
 def kept(path: Path) -> bytes | None:
@@ -79,15 +98,3 @@ def _stamps(folder: str) -> Iterator[str]:
             yield f"{entry.path}:{status.st_size}:{status.st_mtime_ns}"
         elif entry.name != "__pycache__" and entry.is_dir():
             yield from _stamps(entry.path)
-
-
-def thinned(folder: Path, most: int) -> None:
-    """Remove the oldest quarter of what `folder` keeps where that is more than `most` entries."""
-    with contextlib.suppress(OSError):
-        if len(os.listdir(folder)) <= most:
-            return
-        with os.scandir(folder) as entries:
-            found = [(e.stat().st_mtime_ns, e.path) for e in entries if not e.name.startswith(".new-")]
-        for _, path in sorted(found)[: len(found) // 4]:
-            with contextlib.suppress(OSError):
-                os.unlink(path)

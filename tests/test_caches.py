@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -35,6 +36,24 @@ def test_what_is_kept_is_for_its_user_alone(tmp_path):
 def test_a_file_that_cannot_be_kept_is_told_and_no_fault(tmp_path):
     (tmp_path / "strata").write_text("a file stands here")
     assert not keep(tmp_path / "strata" / "kept", b"content")
+
+
+def test_the_oldest_files_go_when_there_are_too_many(tmp_path):
+    for number in range(9):
+        path = tmp_path / f"{number}"
+        path.touch()
+        os.utime(path, (number, number))
+    keep(tmp_path / "last", b"content", most=9)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["2", "3", "4", "5", "6", "7", "8", "last"]
+
+
+def test_a_folder_of_many_files_is_looked_through_at_one_name_in_256(tmp_path):
+    for number in range(4000):
+        (tmp_path / f"{number:04x}").touch()
+    keep(tmp_path / "01", b"content")
+    assert len(os.listdir(tmp_path)) == 4001
+    keep(tmp_path / "00", b"content")
+    assert len(os.listdir(tmp_path)) == 3002
 
 
 def test_what_a_disk_has_changed_since_is_not_believed(tmp_path):

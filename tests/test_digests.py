@@ -93,7 +93,7 @@ def test_a_python_without_blake2_checks_and_keeps_all_the_same(tmp_path: Path, w
         ran = subprocess.run(command, env=environment, capture_output=True, text=True)
         assert ran.returncode == 0, ran.stderr
         assert "1 model in 1 file: 0 errors" in ran.stderr
-    (kept_tables,) = (tmp_path / "cache").glob("grammar-*")
+    (kept_tables,) = (tmp_path / "cache" / "grammars").iterdir()
     assert kept_tables.stat().st_size > 10_000
 
 

@@ -23,6 +23,7 @@ SHIPPED = Path(__file__).with_name("tables.json")
 END = "$END"
 # Change it whenever the shape of the tables changes: it is part of what they are known by.
 _FORMAT = "5"
+_MOST_GRAMMARS = 8
 
 
 Gather = Callable[[list[Any]], Any]
@@ -130,11 +131,11 @@ def load_tables() -> Tables:
     """The tables of grammar.lark, from the cache if it has them."""
     grammar = GRAMMAR.read_bytes()
     known_by = made_from(grammar)
-    path = cache_directory() / f"grammar-{known_by}.{marshal.version}"
+    path = cache_directory() / "grammars" / f"{known_by}.{marshal.version}"
     content = kept(path)
     if content is None:
         content = marshal.dumps(_used(_shipped(known_by) or _made(grammar)))
-        keep(path, content)
+        keep(path, content, _MOST_GRAMMARS)
     return _tables(marshal.loads(content))
 
 

@@ -15,10 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..caches import cache_directory, keep, kept, program_stamp, thinned
+from ..caches import cache_directory, keep, kept, program_stamp
 from ..digests import local_key
-
-MAX_ENTRIES = 4000
 
 
 def content_key(kind: str, *parts: bytes) -> str:
@@ -53,9 +51,7 @@ def load(key: str) -> Any | None:
 
 def save(key: str, value: object) -> None:
     """Keep `value` under `key`."""
-    path = _path(key)
-    if keep(path, pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)):
-        thinned(path.parent, MAX_ENTRIES)
+    keep(_path(key), pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
 
 
 def _path(key: str) -> Path:

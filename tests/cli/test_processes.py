@@ -31,7 +31,7 @@ def fatal(real):
 for name in ("fsync", "link", "rename", "mkdir"):
     setattr(os, name, fatal(getattr(os, name)))
 import strata_core.caches
-strata_core.caches.keep = lambda path, content: False  # what one run keeps would spare the next some steps
+strata_core.caches.keep = lambda *_: False  # what one run keeps would spare the next some steps
 from strata_core.cli.main import main
 try:
     main()

@@ -106,14 +106,3 @@ def test_writers_at_once_leave_one_whole_entry(folder):
     assert seen <= {(2000, 1)}
     assert len(cache.load(key)) == 2000
     assert [path.name for path in folder.iterdir()] == [f"{key}.pickle"]
-
-
-def test_the_oldest_entries_go_when_there_are_too_many(folder, monkeypatch):
-    monkeypatch.setattr(cache, "MAX_ENTRIES", 8)
-    for number in range(9):
-        cache.save(cache.content_key("kind", bytes([number])), number)
-        os.utime(folder / f"{cache.content_key('kind', bytes([number]))}.pickle", (number, number))
-    cache.save(cache.content_key("kind", b"last"), "last")
-    kept = [n for n in range(9) if cache.load(cache.content_key("kind", bytes([n]))) is not None]
-    assert kept == [2, 3, 4, 5, 6, 7, 8]
-    assert cache.load(cache.content_key("kind", b"last")) == "last"

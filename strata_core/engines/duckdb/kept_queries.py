@@ -13,13 +13,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ...caches import cache_directory, keep, kept, program_stamp, thinned
+from ...caches import cache_directory, keep, kept, program_stamp
 from ...diagnostics import StrataError
 from ...digests import local_key, of_value
 from ..inputs import parquet_schema
 from ..protocol import ParquetTable, TableInput
 
-MAX_ENTRIES = 4000
 GLOB = frozenset("*?[")
 
 Schemas = Mapping[str, pa.Schema]
@@ -53,8 +52,7 @@ class Queries:
                 content = write({**self.tables, **named}, self.schemas).encode(errors="surrogatepass")
             except StrataError:  # it names files
                 return write(self.tables, self.schemas)
-            if keep(path, content) and key.startswith("00"):  # to look for what is too much is long: one time in 256
-                thinned(path.parent, MAX_ENTRIES)
+            keep(path, content)
         text = content.decode(errors="surrogatepass")
         for name, place in places.items():
             text = text.replace(f"'{place}'", ", ".join(map(_quoted, files[name].paths)))
