@@ -46,7 +46,7 @@ def history_command(project: Project, environment: str, format_: str, limit: int
 def rollback_command(project: Project, version: int, environment: str) -> int:
     """Make an earlier VERSION of an environment live again, as a new version.
 
-    The next `apply` finds the models stale again where their source text differs from what that version held. Blocking
+    The next `apply` finds the models stale again whose meaning or data differs from what that version held. Blocking
     tests of product contracts that do not hold of its rows are told, and refuse nothing: it was live before.
     """
     published = published_environment(project, environment)
