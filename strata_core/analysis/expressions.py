@@ -2,7 +2,8 @@
 
 `expression` answers `None` where an error was reported, here or upstream: nothing more is said of it. The rules
 of operators and functions are rows of the catalog; a `SignatureError` is put at the operand it speaks of.
-Codes: those of the catalog, E020 to E022 (names), E025, E043, E053, E055, E060, E061, E063, E065, E072, W012, W013.
+Codes: those of the catalog, E003 (texts that are cast), E020 to E022 (names), E025, E043, E053, E055, E060, E061, E063,
+E065, E072, W012, W013.
 """
 
 from __future__ import annotations
@@ -263,7 +264,10 @@ def _call(node: ast.Call, context: Context) -> Expr | None:
     match function.kind:
         case Kind.AGGREGATE:
             message = f"the aggregate `{function.name}` is not allowed in {context.place}"
-            fix = "compute it in `aggregate`, or over a window: `… over (partition_by: […])`"
+            fix = (
+                "compute it first: `group { key } ( aggregate { x = … } )`, of all rows `aggregate { x = … }`, "
+                "or beside them `derive { x = … over (partition_by: [key]) }`"
+            )
             context.report(Diagnostic("E061", message, node.span, fix=fix))
             return None
         case Kind.WINDOW:
@@ -396,6 +400,12 @@ def _cast(node: ast.Call, safe: bool, context: Context) -> Expr | None:
             type_ = spelled_type(spelling, context.domains, context.report)
             if value is None or type_ is None:
                 return None
+            if isinstance(operand, ast.Literal) and isinstance(operand.value, str) and not safe:
+                from .text_casts import unreadable  # few casts are of a text that is written out
+
+                if (fault := unreadable(operand, operand.value, type_)) is not None:
+                    context.report(fault)
+                    return None
             if isinstance(type_, Decimal | Money):
                 value = _digits(operand, value)
             if isinstance(type_, Float64) and isinstance(value.inferred.type, Money):

@@ -6,11 +6,13 @@ Codes: E023 (a field given twice), E070 (an annotation that cannot be), E072 (ty
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 from ..contract.ages import AGES, age_of, parse_age
 from ..contract.model import ContractError, ContractField, Freshness, Mask, MaskRule, TableContract
 from ..diagnostics import Diagnostic, Report, Span
 from ..diagnostics.suggest import nearest
+from ..frozen import replace
 from ..language import ast
 from ..types import UNKNOWN, ValueType
 from .names import duplicate
@@ -46,7 +48,7 @@ def table_contract(
 
 
 def _field(declared: ast.FieldDecl, domains: Domains, report: Report) -> ContractField:
-    type_ = resolve_type(declared.type, domains, report)
+    type_ = resolve_type(declared.type, domains, partial(_annotation_or_type, declared, report))
     flags: set[str] = set()
     enum: tuple[str, ...] | None = None
     classification: str | None = None
@@ -86,6 +88,15 @@ def _field(declared: ast.FieldDecl, domains: Domains, report: Report) -> Contrac
         fix = error.fix or "change the type, or leave the annotation out"
         report(Diagnostic("E070", error.message, declared.span, fix=fix))
         return ContractField(declared.name.text, UNKNOWN, span=declared.span)
+
+
+def _annotation_or_type(declared: ast.FieldDecl, report: Report, fault: Diagnostic) -> None:
+    """Report a `fault` of a type; of an annotation behind a comma, which reads as a field, that the comma is one."""
+    if declared.name.text in ("classification", "mask"):
+        fault = replace(
+            fault, fix=f"leave the comma before `{declared.name}` out, which belongs to the column before it"
+        )
+    report(fault)
 
 
 def _mask(written: ast.Mask, type_: ValueType, report: Report) -> Mask:

@@ -26,7 +26,7 @@ from .model import Outcome, compile_model
 from .order import Order, order, reads
 from .pipelines import resolve_pipelines
 from .scope import Table
-from .sources import resolve_source
+from .sources import no_columns, resolve_source
 from .state import Surroundings
 from .tables import promised_table
 from .types import Domains, resolve_domains
@@ -140,9 +140,7 @@ def _sources(
         name = declaration.name.text
         source, table = resolve_source(declaration, domains, own.append)
         if declaration.columns is None and name in wanted:
-            message = f"the source `{name}` declares no columns, so nothing can be read from it"
-            fix = "declare them: `columns: { order_id: int64 nonnull primary_key, … }`"
-            own.append(Diagnostic("E070", message, declaration.name.span, fix=fix))
+            own.append(no_columns(declaration))
         if has_errors(own):
             table = Table(table.relation, table.unresolved, complete=False, clocks=table.clocks)
         return source, table, tuple(own)

@@ -13,7 +13,7 @@ from ..frozen import replace
 from ..language import ast
 from ..relation.build import filter_rows, ref
 from ..relation.expressions import Expr
-from ..types import Date, Timestamp
+from ..types import TYPE_NAMES, Date, Timestamp
 from .compiled import OptionValue, Resource, ResourceKind, Source
 from .expressions import Context, predicate
 from .fields import freshness_of, table_contract
@@ -89,6 +89,17 @@ def resolve_source(declared: ast.Source, domains: Domains, report: Report) -> tu
         report(diagnostic)
     relation = table.relation if condition is None else filter_rows(table.relation, condition)
     return source, replace(table, relation=relation, clocks=clocks)
+
+
+def no_columns(declared: ast.Source) -> Diagnostic:
+    """E070 for a source that is read and says no columns, or says them beside `columns`."""
+    message = f"the source `{declared.name}` declares no columns, so nothing can be read from it"
+    typed = [e for e in declared.properties if isinstance(e.value, ast.Name) and e.value.text in TYPE_NAMES]
+    if typed:
+        columns = ", ".join(f"{entry.key}: {entry.value}" for entry in typed)
+        return Diagnostic("E070", message, typed[0].span, fix=f"write `columns: {{ {columns} }}`")
+    fix = "declare them: `columns: { order_id: int64 nonnull primary_key, … }`"
+    return Diagnostic("E070", message, declared.name.span, fix=fix)
 
 
 def _clocks(written: Sequence[ast.Entry], resource: Resource, table: Table, report: Report) -> Clocks:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..diagnostics import Span
+from ..diagnostics import Diagnostic, Span
 from ..frozen import replace
 from ..language import ast
 from ..relation.build import filter_rows, join, project, ref
@@ -61,12 +61,24 @@ def _expectation(model: str, expectation: ast.Expectation, rows: Rows, around: S
     match node:
         case ast.In(operand=operand, values=ast.ColumnRef(qualifier=ast.Name()) as column):
             broken = _strangers(operand, column, rows, around)
+        case ast.In(operand=operand, values=ast.ColumnRef(qualifier=None, name=name) | ast.Call(function=name)) if (
+            name.text in around.tables and name.text not in rows.scope.outputs
+        ):
+            around.report(_names_a_table(operand, name, node.values.span))
+            broken = None
         case _ if whole:
             broken = _broken_whole(node, span, rows, around)
         case _:
             condition = predicate(node, context(rows, around, PLACE))
             broken = None if condition is None else _where_false(rows.relation, condition)
     return None if broken is None else Expectation(model, canonical(broken), whole, span)
+
+
+def _names_a_table(operand: ast.Expr, table: ast.Name, span: Span) -> Diagnostic:
+    """E021 for a table in which values are to stand, where one of its columns is due."""
+    column = operand.name.text if isinstance(operand, ast.ColumnRef) else "id"
+    fix = f"name the column too, such as `{table}.{column}`"
+    return Diagnostic("E021", f"`{table}` is a table, and values stand in one of its columns", span, fix=fix)
 
 
 def _where_false(relation: Relation, condition: Expr) -> Relation:

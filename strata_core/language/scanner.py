@@ -165,7 +165,10 @@ _FIXES = {
     "&": "write `and`",
     "!": "write `not`, or `!=` for unequal",
     "|": "write `or`, or `||` to join strings",
-    "?": "write `if(condition, a, b)`",
+    "?": "write `if(condition, a, b)`, or `coalesce(a, b)`; a column may be null unless it is `nonnull`",
+    "^": "write `power(a, b)`",
+    "$": 'leave it out: names stand alone; the texts of compile-time functions take them as in `"a_${name}"`',
+    "@": "leave it out: nothing stands before a name, and nothing before a declaration",
     "~": 'write `a rlike "pattern"` for a regular expression',
 }
 

@@ -14,10 +14,13 @@ from ..diagnostics.diagnostic import Edit, Suggestion, replacement
 from ..diagnostics.suggest import nearest
 from ..frozen import dataclass
 from . import ast
-from .habits import JINJA, advice, beginning
+from .clauses import clause_at, form_of
+from .field_fixes import FIELD_FIXES
+from .found import Found, first_fix
+from .habits import BEGINNING, JINJA, advice, beginning
 from .lalr import accepted
 from .scanner import CLOSING, Lines, Problem, Token
-from .syntax_fixes import Found, fix_of
+from .syntax_fixes import SYNTAX_FIXES
 from .tables import Tables
 
 
@@ -88,7 +91,7 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
     if at == 0 and token.text == "from" and (module := "".join(_until("import", tokens[1:]))):
         habit = f"a module is imported whole: `import {module}`"
     if habit is None and not field:
-        habit = advice([t.text for t in (*tokens[near : at + _NEAR], after)], at - near)
+        habit = advice([t.text for t in (*tokens[near : at + _NEAR], after)], at - near, accepted(kinds, tables))
     if habit is None and before is not None and (word := _misspelled(before, accepted(kinds[:-1], tables), tables)):
         span = lines.span(before.start, before.end)
         change = replacement(span, word)
@@ -202,15 +205,17 @@ def _fix(
     after = tokens[at + 1].text if at + 1 < len(tokens) else ""
     run = tuple(t.text for t in tokens[max(0, at - 3) : at])
     word = tokens[0].text if tokens else ""
-    if fix := fix_of(Found(run[-1] if run else "", token.text, after, expected, word, run)):
+    clause = clause_at([t.text for t in tokens[:at]])
+    found = Found(run[-1] if run else "", token.text, after, expected, word, clause, run)
+    if fix := first_fix((*FIELD_FIXES, *SYNTAX_FIXES), found):
         return fix
     if meant := _misspelled(token, expected, tables):
         return f"did you mean `{meant}`?", meant
     if "," in expected and _is_operand(token, tables) and at and _is_operand(tokens[at - 1], tables):
         return "separate two entries by a comma", None
-    if "IDENT" in expected and token.text in tables.keywords and after in (":", "=", ",", ".", "}", ")", "]", "("):
+    if "IDENT" in expected and token.text in tables.keywords and after in (":", "=", ",", ".", "}", ")", "]", "(", "{"):
         return f"`{token.text}` is a reserved word; as a name it is written in backquotes", f"`{token.text}`"
-    return None, None
+    return form_of(clause) or BEGINNING, None
 
 
 def _is_operand(token: Token, tables: Tables) -> bool:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 FUNCTIONS: Mapping[str, str] = MappingProxyType(
     {
-        **dict.fromkeys(("nvl", "ifnull", "isnull", "fillna"), "coalesce(x, y)"),
+        **dict.fromkeys(("nvl", "ifnull", "fillna"), "coalesce(x, y)"),
         **dict.fromkeys(("iff", "iif", "where"), "if(condition, a, b)"),
         **dict.fromkeys(("len", "char_length", "strlen"), "length(x)"),
         **dict.fromkeys(("substr", "mid"), "substring(x, 1, 3)"),
@@ -18,11 +18,22 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("mean", "average"), "avg(x)"),
         **dict.fromkeys(("nunique", "count_distinct", "approx_count_distinct"), "count(distinct x)"),
         **dict.fromkeys(("string_agg", "listagg", "group_concat"), 'array_join(array_agg(x), ", ")'),
-        **dict.fromkeys(("safe_cast", "to_number", "to_char", "to_string"), 'try_cast(x, "decimal(18,2)")'),
-        **dict.fromkeys(("str", "int", "integer", "float", "double", "boolean", "varchar"), 'cast(x, "string")'),
+        **dict.fromkeys(("std", "stdev", "stddev_samp"), "stddev(x)"),
+        **dict.fromkeys(("var", "var_samp"), "variance(x)"),
+        **dict.fromkeys(("collect", "collect_list", "array_collect"), "array_agg(x)"),
+        "concat_ws": 'array_join(list(x, y), ", ")',
+        **dict.fromkeys(("safe_cast", "to_number", "to_decimal", "numeric"), 'try_cast(x, "decimal(18,2)")'),
+        **dict.fromkeys(("str", "varchar", "text", "to_char", "to_string"), 'cast(x, "string")'),
+        **dict.fromkeys(("int", "integer", "bigint", "to_int", "toint"), 'cast(x, "int64")'),
+        **dict.fromkeys(("float", "double", "to_float", "todouble"), 'cast(x, "float64")'),
+        **dict.fromkeys(("boolean", "to_bool"), 'cast(x, "bool")'),
+        "to_timestamp": 'cast(x, "timestamp")',
         **dict.fromkeys(("strftime", "date_format", "format_date", "format_datetime"), 'cast(x, "string")'),
-        "isna": "x is none",
-        **dict.fromkeys(("notna", "isnotnull"), "x is not none"),
+        **dict.fromkeys(("isna", "isnull"), "x is none"),
+        **dict.fromkeys(("notna", "notnull", "not_null", "isnotnull"), "x is not none"),
+        **dict.fromkeys(("unique", "is_unique"), "count(distinct x) == row_count"),
+        "accepted_values": 'x in ["a", "b"]',
+        **dict.fromkeys(("relationships", "references", "foreign_key"), "x in other.id"),
         **dict.fromkeys(("decode", "switch"), "case(condition, value, …, otherwise)"),
     }
 )

@@ -1,7 +1,9 @@
-"""How text spells a date, a timestamp, a uuid and JSON: strictly, without white space around it.
+"""How text spells a value of each type: strictly, without white space around it.
 
-A date is `YYYY-MM-DD`; a timestamp a date, or a date, a space or `T`, `HH:MM[:SS[.ffffff]]` and perhaps `Z`; a uuid
-has hyphens, in any case; JSON is that of RFC 8259. Each reader raises `ValueError` that says what is wrong.
+An int64 is `[+-]digits`, a decimal also has a point, a float64 also an exponent, or is `inf`, `infinity`, `nan`; a bool
+is `true` or `false`, in any case. A date is `YYYY-MM-DD`; a timestamp a date, or a date, a space or `T`,
+`HH:MM[:SS[.ffffff]]` and perhaps `Z`; a uuid has hyphens, in any case; JSON is that of RFC 8259. Each
+reader raises `ValueError` that says what is wrong.
 
 And the other way: a value as text, the same in `cast(x, "string")`, in reports and in tables for people.
 """
@@ -15,6 +17,9 @@ import math
 import re
 from typing import NoReturn
 
+_INT = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)", re.ASCII)
+_FLOAT = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity)|nan", re.ASCII | re.IGNORECASE)
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", re.ASCII)
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?Z?", re.ASCII)
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII)
@@ -22,6 +27,37 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 
 def _no(what: str) -> NoReturn:
     raise ValueError(f"the value is no {what}")
+
+
+def read_int(text: str) -> int:
+    """The integer, of any size that a type could hold."""
+    if _INT.fullmatch(text) is None:
+        _no("int64, which is written as digits")
+    return int(text) if len(text) < 4000 else _no("int64")
+
+
+def read_float(text: str) -> float:
+    """The nearest float64."""
+    if _FLOAT.fullmatch(text) is None:
+        _no("float64, which is written as in `-1.5` or `1e9`")
+    number = float(text)
+    if math.isinf(number) and "i" not in text.lower():
+        _no("float64: it is too large")
+    return number
+
+
+def read_decimal(text: str) -> decimal.Decimal:
+    """The exact number."""
+    if _DECIMAL.fullmatch(text) is None or len(text) >= 700:
+        _no("decimal, which is written as in `-1.50`")
+    return decimal.Decimal(text)
+
+
+def read_bool(text: str) -> bool:
+    """The truth value."""
+    if text.lower() not in ("true", "false"):
+        _no("bool, which is written `true` or `false`")
+    return text.lower() == "true"
 
 
 def read_date(text: str) -> datetime.date:

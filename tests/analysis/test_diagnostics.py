@@ -8,6 +8,11 @@ from strata_core.diagnostics import Severity
 
 from .programs import SOURCES, finding, findings, marked, project
 
+AGGREGATE_FIRST = (
+    "compute it first: `group { key } ( aggregate { x = … } )`, of all rows `aggregate { x = … }`, "
+    "or beside them `derive { x = … over (partition_by: [key]) }`"
+)
+
 BODIES = {
     # names
     "unknown table": ("from order", "E020", "order", "no source or model `order`", "write `orders`"),
@@ -360,14 +365,63 @@ BODIES = {
         "E061",
         "count()",
         "the aggregate `count` is not allowed in a filter",
-        "compute it in `aggregate`, or over a window: `… over (partition_by: […])`",
+        AGGREGATE_FIRST,
+    ),
+    "a text that is no number": (
+        'from orders derive { x = cast("abc", "int64") }',
+        "E003",
+        '"abc"',
+        "this text is no int64, which is written as digits",
+        'write it as in `cast("12", "int64")`; `try_cast` gives `none` for what is no such value',
+    ),
+    "a text that is no day": (
+        'from orders derive { x = cast("2024-02-30", "date") }',
+        "E003",
+        '"2024-02-30"',
+        "this text is no date: day is out of range for month",
+        'write it as in `cast("2024-01-31", "date")`; `try_cast` gives `none` for what is no such value',
+    ),
+    "a text of too many digits": (
+        'from orders derive { x = cast("1234.5", "decimal(4,2)") }',
+        "E003",
+        '"1234.5"',
+        "this text is too large for decimal(4,2)",
+        'write it as in `cast("1.50", "decimal(4,2)")`; `try_cast` gives `none` for what is no such value',
+    ),
+    "a text that rounds beyond its digits": (
+        'from orders derive { x = cast("99.995", "decimal(4,2)") }',
+        "E003",
+        '"99.995"',
+        "this text is too large for decimal(4,2)",
+        'write it as in `cast("1.50", "decimal(4,2)")`; `try_cast` gives `none` for what is no such value',
+    ),
+    "two comparisons in one": (
+        "from orders filter 1 < order_id < 3",
+        "E051",
+        "3",
+        "`<` cannot compare bool and int64",
+        "compare two at a time: `low < x and x < high`",
+    ),
+    "a number in quotes": (
+        'from orders filter order_id == "3"',
+        "E051",
+        '"3"',
+        "`==` cannot compare int64 and string",
+        "leave the quotes out: numbers stand without",
+    ),
+    "a text without quotes": (
+        "from orders filter country == 3",
+        "E051",
+        "3",
+        "`==` cannot compare string and int64",
+        'compare with a text: `"3"`',
     ),
     "an aggregate in an aggregate": (
         "from orders aggregate { x = sum(count()) }",
         "E061",
         "count()",
         "the aggregate `count` is not allowed in the argument of an aggregate",
-        "compute it in `aggregate`, or over a window: `… over (partition_by: […])`",
+        AGGREGATE_FIRST,
     ),
     "a column that is not grouped": (
         "from orders group { country } ( aggregate { x = order_id } )",
@@ -665,6 +719,18 @@ DECLARATIONS = {
         "E070",
         "s",
         "the source `s` declares no columns, so nothing can be read from it",
+    ),
+    "columns beside `columns`": (
+        'source s(csv: "s.csv") { owner: "me" x: int64, y: string } model a { from s }',
+        "E070",
+        "x: int64",
+        "the source `s` declares no columns, so nothing can be read from it",
+    ),
+    "an annotation behind a comma": (
+        "contract A { a: string, mask: hash }",
+        "E072",
+        "hash",
+        "`hash` is no type",
     ),
     "two places": (
         'source s(csv: "a", parquet: "b") { columns: { a: int64 } }',

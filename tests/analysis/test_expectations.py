@@ -136,6 +136,27 @@ ERRORS = {
         "`people` has no column `nam`",
         "write `name`",
     ),
+    "a table, and none of its columns": (
+        "test m { expect who in people }",
+        "E021",
+        "people",
+        "`people` is a table, and values stand in one of its columns",
+        "name the column too, such as `people.who`",
+    ),
+    "a table, called": (
+        "test m { expect who in people(id) }",
+        "E021",
+        "people(id)",
+        "`people` is a table, and values stand in one of its columns",
+        "name the column too, such as `people.who`",
+    ),
+    "a test of another tool": (
+        "test m { expect unique(id) }",
+        "E025",
+        "unique",
+        "no function `unique`",
+        "write `count(distinct x) == row_count`",
+    ),
     "values that cannot be compared": (
         "test m { expect kind in people.id }",
         "E051",

@@ -27,9 +27,9 @@ STATEMENT = "a statement (`from`, `filter`, `select`, …)"
         ("filter a <> 1", "1:21 E001 expected an expression, found `>` | write `!=` for unequal"),
         ("filter a not in [1]", f"1:20 E001 expected `}}`, an operator, {STATEMENT} or a name, found `not` | write `not` before the comparison: `not x in [1, 2]`"),
         ("let a == 1", "1:17 E001 expected `=`, found `==` | `=` gives a name its value"),
-        ("filter", "1:18 E001 expected an expression, found `}` | None"),
-        ("join_left t", "1:23 E001 expected `as` or a join condition (`on …`), found `}` | None"),
-        ("take 1 2", f"1:18 E001 expected `..`, `}}`, {STATEMENT} or a name, found `2` | None"),
+        ("filter", '1:18 E001 expected an expression, found `}` | a condition follows: `filter amount > 0 and country == "ES"`'),
+        ("join_left t", "1:23 E001 expected `as` or a join condition (`on …`), found `}` | a join is written `join_left customers on customers.id == customer_id`"),
+        ("take 1 2", f"1:18 E001 expected `..`, `}}`, {STATEMENT} or a name, found `2` | write `take 10` for the first ten rows, `take 11..20` for the next ten"),
         ("take x", "1:16 E001 expected a whole number, found `x` | write the number out: rows are taken as in `take 10`"),
         ("join_left u t.a == u.a", "1:23 E001 expected `as` or a join condition (`on …`), found `t` | write `on` before the condition"),
         ("sort { a b }", "1:20 E001 expected `,`, `asc`, `desc`, `}` or an operator, found `b` | separate two entries by a comma"),
@@ -78,14 +78,14 @@ def test_error_in_a_model(errors, body, error):
         ("domain d = decimal(10 2)", "1:23 E001 expected `)` or `,`, found `2` | separate two entries by a comma"),
         ("fn by(n: Int) -> List<Model> { [] }\nby(1)", "2:1 E001 expected a declaration (`source`, `contract`, `model`, …), found `by` | `by` is a reserved word; as a name it is written in backquotes"),
         ("modle m { from t }", "1:1 E001 expected a declaration (`source`, `contract`, `model`, …), found `modle` | did you mean `model`?"),
-        ("hello", "1:1 E001 expected a declaration (`source`, `contract`, `model`, …), found `hello` | None"),
+        ("hello", "1:1 E001 expected a declaration (`source`, `contract`, `model`, …), found `hello` | a declaration begins with its kind and its name: `model name { … }`"),
         ("model m -> C { }", "1:12 E001 expected `contract`, found `C` | write `-> contract` and the contract's name"),
         ("contract C { a: int64 nonnul }", "1:23 E001 unknown word `nonnul` | did you mean `nonnull`?"),
         ("contract C { a int64 }", "1:16 E001 expected `:`, found `int64` | a column is written `name: type`"),
-        ("contract C { a: }", "1:17 E001 expected a name, found `}` | None"),
+        ("contract C { a: }", "1:17 E001 expected a name, found `}` | behind the name stands a type: `id: int64`, also `decimal(10,2)`, `string`, `date`, `array(string)`"),
         ("contract C { a: int64", "1:22 E001 expected `,`, `;`, `}`, an annotation (`nonnull`, `primary_key`, …) or a name, found the end of the file | add `}`"),
-        ("domain d = array(string>", "1:24 E001 expected `(`, `)`, `,`, `:`, `<` or …, found `>` | None"),
-        ("import", "1:7 E001 expected a name, found the end of the file | None"),
+        ("domain d = array(string>", "1:24 E001 expected `(`, `)`, `,`, `:`, `<` or …, found `>` | a domain is another name of a type: `domain amount = decimal(18,2)`"),
+        ("import", "1:7 E001 expected a name, found the end of the file | a module is imported by its name, with dots for folders: `import finance.revenue`"),
         ("source s { columns: { } columns: { } }", "1:25 E001 `columns` is given twice | keep one of the two"),
         ('source s(a: 1, a: 2)', "1:16 E023 `a` is given twice | keep one of the two"),
         ('model "" { }', "1:7 E001 a name is empty | write at least one character"),
@@ -99,14 +99,25 @@ def test_error_in_a_declaration(errors, text, error):
     assert errors(text) == [error]
 
 
+CELL = 'a cell is a value, not an expression: `1`, `2.50`, `"a"`, `2024-01-31`, `none`'
+TABLE = "a table is written between bars, the header first and a line for each row: `{ | id | name | … }`"
+
+
 @pytest.mark.parametrize(
     ("rows", "place", "fix"),
     [
         ("| a || b |", "||", "write `none` for an empty cell, and a space between two rows"),
-        ("| a | | f(1) |", "(", None),
-        ("| a | | 1 + 1 |", "+", None),
-        ("| |", "|", None),
-        ("", "}", None),
+        ("| a | | f(1) |", "(", CELL),
+        ("| a | | 1 + 1 |", "+", CELL),
+        ("| |", "|", "write `none` for an empty cell, and a space between two rows"),
+        ("", "}", TABLE),
+        ("a: 1", "a", TABLE),
+        ("| a | |---| | 1 |", "-", "leave the line out: rows stand below the header"),
+        (
+            "| a | 1 |",
+            "1",
+            'behind the header each row stands between bars of its own: `| id | name | | 1 | "a" |`',
+        ),
     ],
 )
 def test_a_literal_table_that_is_none(rows, place, fix):

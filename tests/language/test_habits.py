@@ -7,6 +7,8 @@ import pytest
 from strata_core.language.habits import ANY, HABITS, advice
 from strata_core.language.parser import parse_module
 
+from .test_slips import IN_A_FILE, IN_A_MODEL
+
 SAID = {
     # what is written in a model: what is said, and the text that follows the advice
     "select distinct a": (
@@ -184,9 +186,9 @@ OTHERS = {
         "leave the template out: a model names the tables that it reads, as in `from orders`",
         "join_left u on u.a == a",
     ),
-    "aggregate: n is count()": (None, "aggregate { n = count() }"),
+    "aggregate: n is count()": ("leave it out", "aggregate { n = count() }"),
     "take 3;": ("leave it out: nothing stands between two statements", "take 3"),
-    "qualify a": (
+    "keep a": (
         "the word before it begins no statement (those are `filter`, `derive`, `select`, …); an entry is `name: value`",
         "filter a",
     ),
@@ -209,9 +211,9 @@ def test_a_habit_in_a_declaration(written: str, said: str, right: str) -> None:
 
 @pytest.mark.parametrize("habit", HABITS, ids=lambda h: " ".join(h.words))
 def test_every_habit_is_shown(habit: object) -> None:
-    shown = {said for said, _ in (SAID | DECLARED).values()}
+    shown = {said for said, _ in (SAID | DECLARED).values()} | {said for _, said, _ in (*IN_A_MODEL, *IN_A_FILE)}
     example = [word if word != ANY else "u" for word in habit.words]
-    told = {advice(example, at) for at in range(len(example))}
+    told = {advice(example, at, {habit.needs}) for at in range(len(example))}
     assert habit.advice.format("", "u", "u") in told
     assert any(said.split("`")[0] == habit.advice.split("`")[0] for said in shown)
 

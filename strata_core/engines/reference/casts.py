@@ -2,11 +2,8 @@
 
 Rounding (design `engines.md`): decimal or float64 to decimal or money goes half away from zero, float64 to int64
 half even, decimal to int64 half away. A float64 is read as the shortest decimal that names it, so that
-`cast(1.115, "decimal(10,2)")` is 1.12. Text is read strictly: no white space around it, and
-
-- int64 `[+-]digits`; decimal and money also with a point; float64 also with an exponent, `inf`, `infinity`, `nan`;
-- bool `true` or `false`, in any case; date `YYYY-MM-DD`; uuid with hyphens, in any case; json by RFC 8259;
-- timestamp: a date, or a date, a space or `T`, `HH:MM[:SS[.ffffff]]` and perhaps `Z`; no other zones.
+`cast(1.115, "decimal(10,2)")` is 1.12. Text is
+read as `types.texts` says.
 
 To text: the shortest spelling that reads back; float64 with a point or exponent as Python's `repr`, -0.0 as `0.0`;
 a timestamp with a space, its fraction without trailing zeros. All text spelled here is ASCII but for strings.
@@ -17,9 +14,8 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
-import re
 from collections.abc import Callable
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from ...types import (
     Array,
@@ -38,12 +34,20 @@ from ...types import (
     Uuid,
     ValueType,
 )
-from ...types.texts import read_date, read_json, read_timestamp, read_uuid, text_of
+from ...types.texts import (
+    read_bool,
+    read_date,
+    read_decimal,
+    read_float,
+    read_int,
+    read_json,
+    read_timestamp,
+    read_uuid,
+    text_of,
+)
 from .values import EXACT, MisfitError, Value, fit
 
-_INT = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)", re.ASCII)
-_FLOAT = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity)|nan", re.ASCII | re.IGNORECASE)
+T = TypeVar("T")
 
 
 def cast(value: Value, target: ValueType) -> Value:
@@ -69,7 +73,7 @@ def cast(value: Value, target: ValueType) -> Value:
         case ((Decimal() | Money()), _):
             return fit(_to_decimal(value), target)
         case Bool(), str():
-            return _read_bool(value)
+            return _read(read_bool, value)
         case Bool(), int():
             return bool(value)
         case Date(), str():
@@ -102,8 +106,8 @@ def _to_int(value: Value) -> int:
             return round(value)
         case decimal.Decimal():
             return int(value.to_integral_value(decimal.ROUND_HALF_UP, EXACT))
-        case str() if _INT.fullmatch(value):
-            return int(value) if len(value) < 4000 else _no("int64")
+        case str():
+            return _read(read_int, value)
         case _:
             _no("int64, which is written as digits")
 
@@ -112,11 +116,8 @@ def _to_float(value: Value) -> float:
     match value:
         case int() | float() | decimal.Decimal():
             return float(value)
-        case str() if _FLOAT.fullmatch(value):
-            number = float(value)
-            if math.isinf(number) and "i" not in value.lower():
-                _no("float64: it is too large")
-            return number
+        case str():
+            return _read(read_float, value)
         case _:
             _no("float64, which is written as in `-1.5` or `1e9`")
 
@@ -129,23 +130,13 @@ def _to_decimal(value: Value) -> decimal.Decimal:
             if not math.isfinite(value):
                 _no("decimal")
             return decimal.Decimal(repr(value))
-        case str() if _DECIMAL.fullmatch(value) and len(value) < 700:
-            return decimal.Decimal(value)
+        case str():
+            return _read(read_decimal, value)
         case _:
             _no("decimal, which is written as in `-1.50`")
 
 
-def _read_bool(text: str) -> bool:
-    match text.lower():
-        case "true":
-            return True
-        case "false":
-            return False
-        case _:
-            _no("bool, which is written `true` or `false`")
-
-
-def _read(reader: Callable[[str], Value], text: str) -> Value:
+def _read(reader: Callable[[str], T], text: str) -> T:
     try:
         return reader(text)
     except ValueError as error:

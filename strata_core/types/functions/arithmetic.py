@@ -161,7 +161,7 @@ def _concat(arguments: tuple[Argument, ...]) -> Resolution:
     left, right = typed_operands("concat_op", arguments)
     for position, argument in enumerate(arguments):
         if not isinstance(argument.type, String):
-            raise misfit("concat_op", left, right, position, 'two strings: `cast(x, "string")`')
+            raise misfit("concat_op", left, right, position, 'two strings: `cast(x, "string")`; `or` joins conditions')
     return Resolution((STRING, STRING), Inferred(STRING, any_nullable(arguments)))
 
 

@@ -12,6 +12,7 @@ from ..values import (
     Bool,
     Date,
     Decimal,
+    Float64,
     Int64,
     Json,
     Map,
@@ -65,9 +66,24 @@ def _incomparable(name: str, left: Argument, right: Argument) -> SignatureError:
             cast = (0 if isinstance(left.type, Date) else 1, TIMESTAMP)
         case (Array() | Map() | Struct() | Json(), _):
             fix = "only scalar values are compared"
+        case (Bool(), Int64() | Float64() | Decimal()) if name not in ("eq", "ne"):
+            fix = "compare two at a time: `low < x and x < high`"
+        case (String(), Int64() | Float64() | Decimal()) | (Int64() | Float64() | Decimal(), String()):
+            fix = _quoted(*((left, right) if isinstance(left.type, String) else (right, left)))
+        case (String(), Bool()) | (Bool(), String()):
+            fix = "`true` and `false` stand without quotes, and a bool alone is a condition"
         case _:
             pass
     return SignatureError(code, f"`{SYMBOLS[name]}` cannot compare {left.type} and {right.type}", 1, fix, cast=cast)
+
+
+def _quoted(text: Argument, number: Argument) -> str:
+    """How a string is compared with a number."""
+    if text.constant is not None:
+        return "leave the quotes out: numbers stand without"
+    if number.constant is not None:
+        return f'compare with a text: `"{number.constant.value}"`'
+    return f'cast one of them: `try_cast(x, "{number.type}")`'
 
 
 def _logical(name: str) -> Rule:
