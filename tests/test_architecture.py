@@ -48,6 +48,15 @@ def test_every_link_between_pages_leads_to_a_heading_or_a_file() -> None:
     assert lost == []
 
 
+def test_every_module_that_a_page_says_to_run_can_be_run() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md"), ROOT / "Makefile"]
+    named = {name for page in pages for name in re.findall(r"python -m (\w+(?:\.\w+)+)", page.read_text("utf-8"))}
+    assert "demo.fetch" in named
+    files = {name: ROOT.joinpath(*name.split(".")).with_suffix(".py") for name in named}
+    programs = {n for n, file in files.items() if file.exists() and 'if __name__ == "__main__":' in file.read_text()}
+    assert sorted(named - programs) == []
+
+
 def _anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 

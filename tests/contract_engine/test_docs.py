@@ -12,7 +12,6 @@ from strata_core.contract_engine.discover import InputKind
 from strata_core.contract_engine.odcs.write import odcs
 from strata_core.contract_engine.pipeline import examine, open_setting
 from strata_core.contract_engine.yaml_dump import yaml_text
-from strata_core.planning.config import SECTIONS
 
 from .projects import PLACE, TODAY, checked, write
 from .test_cli import committed, run
@@ -54,11 +53,6 @@ def stable(text: str) -> list[str]:
 def test_the_prose_of_the_page_is_wrapped() -> None:
     prose = re.sub(r"^```.*?^```$", "", DOCS, flags=re.DOTALL | re.MULTILINE)
     assert [line for line in prose.splitlines() if len(line) > 120 and not line.startswith("|")] == []
-
-
-def test_every_key_of_the_configuration_is_on_the_page() -> None:
-    keys = [f"`{s}.{k}`" for s in ("contract_engine", "classification") for k in SECTIONS[s]]
-    assert [k for k in keys if k not in DOCS] == []
 
 
 def test_seed2_the_contracts_of_this_repository_hold() -> None:
