@@ -53,7 +53,8 @@ def test_without_what_a_tool_says_it_is_told_where_one_was_looked_for(project: P
     assert (code, err) == (
         2,
         "error[E073]: no tool of this project knows `orders`\n"
-        "  = note: looked at: nothing, for there is no Strata model and no file of dbt or dlt\n"
+        "  = note: looked at: nothing: no file of dbt or dlt is there, and no Strata model in `models`"
+        " (`[project] models`)\n"
         "  = note: dbt's manifest `target/manifest.json` is not there: run `dbt parse`, or say in `[dbt] manifest`"
         " where it is\n"
         "  = help: name a Strata model, a dbt model or a dlt resource\n\n",

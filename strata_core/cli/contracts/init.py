@@ -65,7 +65,9 @@ def _unread(checked: Checked) -> list[Diagnostic]:
 def _looked_at(checked: Checked) -> Iterator[str]:
     """Where tools were listened to: mostly it is one that has not spoken yet that knows a table."""
     found = [f"{i.path} ({i.kind.value})" for i in checked.inventory.of_kind(*_TOOLS, InputKind.STRATA)]
-    yield f"looked at: {listed(found, _SHOWN) or 'nothing, for there is no Strata model and no file of dbt or dlt'}"
+    folders = listed([f"`{place}`" for place in checked.setting.config.models], _SHOWN)
+    nothing = f"nothing: no file of dbt or dlt is there, and no Strata model in {folders} (`[project] models`)"
+    yield f"looked at: {listed(found, _SHOWN) or nothing}"
     manifest = checked.setting.config.dbt.manifest
     if not checked.setting.tree.exists(manifest):
         yield f"dbt's manifest `{manifest}` is not there: run `dbt parse`, or say in `[dbt] manifest` where it is"
