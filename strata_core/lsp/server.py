@@ -79,7 +79,9 @@ def make_server(version: str) -> Server:
     """The server with all its features."""
     server = Server(version)
     _documents(server)
-    _questions(server)
+    _places(server)
+    _typing(server)
+    _shown(server)
     _changes(server)
     return server
 
@@ -130,8 +132,8 @@ def _documents(server: Server) -> None:
         server.desk.rehome()
 
 
-def _questions(server: Server) -> None:
-    """Requests that change nothing."""
+def _places(server: Server) -> None:
+    """What is asked about a place in a text."""
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     async def hover(params: lsp.HoverParams) -> lsp.Hover | None:
@@ -168,6 +170,10 @@ def _questions(server: Server) -> None:
         found = await server.desk.state_of(params.text_document.uri)
         return highlights(*found, params.position) if found else []
 
+
+def _typing(server: Server) -> None:
+    """What helps while one types."""
+
     @server.feature(
         lsp.TEXT_DOCUMENT_COMPLETION,
         lsp.CompletionOptions(trigger_characters=[*TRIGGERS], resolve_provider=True),
@@ -196,6 +202,10 @@ def _questions(server: Server) -> None:
 
         found = await server.desk.state_of(params.text_document.uri)
         return signature_help(*found, params.position) if found else None
+
+
+def _shown(server: Server) -> None:
+    """What is shown of whole texts, in them or beside them."""
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def document_symbols(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-_SPEC = importlib.util.spec_from_file_location("lsp_client", Path(__file__).with_name("client.py"))
-assert _SPEC is not None
-client = importlib.util.module_from_spec(_SPEC)
-sys.modules["lsp_client"] = client
-_SPEC.loader.exec_module(client)
+from .client import Client
 
 SOURCES = """\
 domain code = string
@@ -63,26 +57,27 @@ FILES = {
 
 
 def write(folder: Path, files: dict[str, str | bytes]) -> Path:
+    """Lay `files` out below `folder`, whose real path is given: links of the system's own would be other URIs."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return folder
+    return folder.resolve()
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The project on disk."""
-    return write(tmp_path.resolve() / "shop", FILES)
+    return write(tmp_path / "shop", FILES)
 
 
 @pytest.fixture
 def editors() -> Iterator[type]:
     """Makes clients, which are gone after the test."""
-    made: list[client.Client] = []
+    made: list[Client] = []
 
-    def make(*folders: Path, **options: object) -> client.Client:
-        made.append(client.Client(*folders, **options))
+    def make(*folders: Path, **options: object) -> Client:
+        made.append(Client(*folders, **options))
         return made[-1]
 
     yield make
@@ -91,10 +86,10 @@ def editors() -> Iterator[type]:
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[client.Client]:
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """An editor with the three modules of the project open."""
-    folder = write(tmp_path_factory.mktemp("lsp").resolve(), FILES)
-    editor = client.Client(folder)
+    folder = write(tmp_path_factory.mktemp("lsp"), FILES)
+    editor = Client(folder)
     editor.folder = folder
     for name in FILES:
         if name.endswith(".strata"):

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from lsp_client import Client, RequestError, at, shown
 
 from strata_core.planning.kept.findings import findings
 from strata_core.planning.project import open_project
+
+from .client import Client, RequestError, at, shown
+from .conftest import write
 
 Editors = Callable[..., Client]
 SOURCE = 'source orders(csv: "o.csv") { columns: { id: int64 primary_key, note: string } }\n'
@@ -21,14 +23,6 @@ QUESTIONS = (
     "hover", "definition", "completion", "signatureHelp", "documentHighlight", "prepareRename", "implementation",
 )  # fmt: skip
 ABOUT = ("documentSymbol", "foldingRange", "semanticTokens/full")
-
-
-def write(folder: Path, files: dict[str, str | bytes]) -> Path:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return folder.resolve()
 
 
 def ask_everything(editor: Client, uri: str, line: int, character: int) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from lsp_client import Client, RequestError, at, shown
+
+from .client import Client, RequestError, at, shown
 
 
 def uri(shop: Client, name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lsp_client import Client, at
+from .client import Client, at
 
 SOURCES = """\
 source orders(csv: "o.csv") {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ...diagnostics import Diagnostic, Related, Report, Severity
@@ -127,26 +128,14 @@ class Merge:
     def named(self, rule: MergeRule, where: str, path: Path, parts: Sequence[Part]) -> list[Any]:
         """Items by name: the canonical order, then the alphabet. Tools alone add none where people list some."""
         key = rule.keys[0]
-        groups: dict[str, list[Part]] = {}
-        own: list[str] = []
         authored = any(p.tier is not Tier.GENERATED and p.value for p in parts)
-        for part in parts:
-            seen: dict[str, Part] = {}
-            for i in range(len(part.value) if isinstance(part.value, list) else 0):
-                item = part.below(i)
-                name = item.value.get(key) if isinstance(item.value, Mapping) else None
-                if not isinstance(name, str):
-                    continue
-                if name in seen:
-                    self.twice(item, seen[name], name)
-                    continue
-                seen[name] = item
-                groups.setdefault(name, []).append(item)
-                if part.tier is Tier.CANONICAL:
-                    own.append(name)
+
+        def name_of(item: Any) -> str | None:
+            name = item.get(key) if isinstance(item, Mapping) else None
+            return name if isinstance(name, str) else None
+
         merged: list[Any] = []
-        for name in dict.fromkeys((*own, *sorted(groups))):
-            items = groups[name]
+        for name, items in self.grouped(parts, name_of):
             tiers = {p.tier for p in items}
             if (authored and tiers == {Tier.GENERATED}) or not tiers & set(rule.fill):
                 continue
@@ -157,6 +146,26 @@ class Merge:
             merged.append(value)
         return merged
 
+    def grouped(self, parts: Sequence[Part], key_of: Callable[[Any], str | None]) -> Iterator[tuple[str, list[Part]]]:
+        """The items of lists by key: the canonical order, then the alphabet. Of two of one list the first counts."""
+        groups: dict[str, list[Part]] = {}
+        own: list[str] = []
+        for part in parts:
+            seen: dict[str, Part] = {}
+            for i in range(len(part.value) if isinstance(part.value, list) else 0):
+                item = part.below(i)
+                key = key_of(item.value)
+                if key is None:
+                    continue
+                if key in seen:
+                    self.twice(item, seen[key], item_name(item.value) or key)
+                    continue
+                seen[key] = item
+                groups.setdefault(key, []).append(item)
+                if part.tier is Tier.CANONICAL:
+                    own.append(key)
+        return ((key, groups[key]) for key in dict.fromkeys((*own, *sorted(groups))))
+
     def twice(self, item: Part, first: Part, name: str) -> None:
         related = (Related(first.provenance.span, "the first is here"),)
         message, fix = f"`{name}` is listed twice", "keep one of the two"
@@ -165,25 +174,8 @@ class Merge:
 
     def union(self, rule: MergeRule, path: Path, parts: Sequence[Part]) -> list[Any]:
         """All items once; two of one key must be equal."""
-        groups: dict[str, list[Part]] = {}
-        own: list[str] = []
-        for part in parts:
-            if part.tier not in rule.fill or not isinstance(part.value, list):
-                continue
-            seen: dict[str, Part] = {}
-            for i in range(len(part.value)):
-                item = part.below(i)
-                name = self.key_of(rule, item.value)
-                if name in seen:
-                    self.twice(item, seen[name], item_name(item.value) or name)
-                    continue
-                seen[name] = item
-                groups.setdefault(name, []).append(item)
-                if part.tier is Tier.CANONICAL:
-                    own.append(name)
         merged: list[Any] = []
-        for name in dict.fromkeys((*own, *sorted(groups))):
-            items = groups[name]
+        for _, items in self.grouped([p for p in parts if p.tier in rule.fill], partial(self.key_of, rule)):
             if rule.keys == ("product", "asset"):
                 items = [min(items, key=lambda p: (p.tier, canonical(p.value), p.provenance))]
             merged.append(self.scalar(rule, (*path, len(merged)), items))
