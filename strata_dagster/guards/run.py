@@ -46,7 +46,7 @@ from .holding import held_back
 from .made import Looking
 from .op import GuardedOp
 from .promotion import looked_at
-from .telling import Conclusion, GuardTelling, logged, unusable
+from .telling import Conclusion, GuardTelling, logged, unusable, value_of
 from .verdicts import MOST_KEYS
 
 DBT_ID = "unique_id"
@@ -134,7 +134,7 @@ class Guarding:
         if isinstance(event, AssetMaterialization):
             self._said(key, event)
             return
-        value = getattr(event, "value", None)
+        value = value_of(event)
         try:
             frame = self._frame(key, value) if key in self.promises else None
         except StrataError as error:
@@ -179,7 +179,7 @@ class Guarding:
     def _unread(self, guard: Guard, key: AssetKey, error: StrataError) -> Verdict:
         """The verdict where there are no rows to judge."""
         promise = self.promises[key]
-        faults = tuple(_about(d, getattr(self.held[key], "value", None)) for d in error.diagnostics)
+        faults = tuple(_about(d, value_of(self.held[key])) for d in error.diagnostics)
         verdict = Verdict(promise, "nowhere", guard.base.models.get(promise.name), faults=faults)
         logged(self.op.context, guard, verdict)
         return verdict

@@ -111,7 +111,7 @@ class GuardTelling:
         metadata = verdicts.live_metadata(self.guard, verdict, self.conclusion.version)
         if len(kept.parts) < len(verdict.partitions):
             yield from self._handed(key, [part.key for part in kept.parts])
-        elif _has_value(event) or waited_for(self.op.context, key) or self._required(key):
+        elif value_of(event) is not None or waited_for(self.op.context, key) or self._required(key):
             yield _materialized(key, event, {**(event.metadata or {}), **metadata}, verdict, [])
         said = {name: one for made in self.said.get(key, ()) for name, one in made.metadata.items()}
         added = self.op.context.op_execution_context.get_output_metadata(self.op.output_of(key)) or {}
@@ -271,10 +271,10 @@ def logged(context: AssetExecutionContext, guard: Guard, verdict: Verdict) -> No
         context.log.warning(findings(verdict.lints, guard.project))
 
 
-def _has_value(event: Any) -> bool:
-    """Whether the op handed something on, which is compared with nothing: a frame would be by its rows."""
+def value_of(event: Any) -> Any:
+    """What the op handed on; None where it handed on nothing."""
     value = getattr(event, "value", None)
-    return value is not None and value is not NoValueSentinel
+    return None if value is NoValueSentinel else value
 
 
 def _refusal(above: Collection[AssetKey]) -> str:
