@@ -27,8 +27,8 @@ from .contracts.checks import promised_of
 from .findings import list_of
 from .model_tests import test_specs
 from .names import MODEL, ON_ERROR
-from .partitions import in_one_op
-from .project import StrataProject, quietly
+from .partitions import in_one_op, with_partitions
+from .project import StrataProject, quietly, require_project
 from .translator import DagsterStrataTranslator, asset_keys
 
 BROKEN = "broken"
@@ -94,12 +94,9 @@ def strata_assets(
         def models(context: AssetExecutionContext, strata: StrataResource):
             yield from strata.apply(context).stream()
     """
-    found = strata_asset_specs(project, translator or DagsterStrataTranslator(), select, exclude)
-    if partitions_def is not None:
-        found = [
-            spec if spec.partitions_def is None else spec.replace_attributes(partitions_def=partitions_def)
-            for spec in found
-        ]
+    require_project(project)
+    specs = strata_asset_specs(project, translator or DagsterStrataTranslator(), select, exclude)
+    found = with_partitions(specs, partitions_def, project.outline.models)
     promised = promised_of(project, found)
     specs, models = promised.specs, project.outline.models
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dagster import (
@@ -11,14 +11,17 @@ from dagster import (
     AssetExecutionContext,
     AssetKey,
     AssetSpec,
+    DagsterInvalidDefinitionError,
     Failure,
+    PartitionsDefinition,
     TimeWindowPartitionMapping,
     TimeWindowPartitionsDefinition,
 )
 
-from strata_core.periods import Every, Periods
+from strata_core.periods import Every, Periods, period_of
+from strata_core.planning.kept.outline import ModelOutline
 
-from .names import CODE_VERSION_TAG, DATA_VERSION_TAG, INPUT_POINTER_TAG, INPUT_VERSION_TAG
+from .names import CODE_VERSION_TAG, DATA_VERSION_TAG, INPUT_POINTER_TAG, INPUT_VERSION_TAG, MODEL
 
 if TYPE_CHECKING:  # a code location does without planning and its libraries
     from strata_core.planning.partitions.asked_periods import Asked
@@ -34,6 +37,46 @@ def time_windows(periods: Periods) -> TimeWindowPartitionsDefinition:
     return TimeWindowPartitionsDefinition(
         start=bounds.start.strftime(fmt), end=end, fmt=fmt, cron_schedule=CRON[periods.length], timezone="UTC"
     )
+
+
+def with_partitions(
+    specs: Sequence[AssetSpec], chosen: PartitionsDefinition[str] | None, models: Mapping[str, ModelOutline]
+) -> list[AssetSpec]:
+    """`specs` with the partitions that are `chosen` in place of those of all that have some. Raises
+    `DagsterInvalidDefinitionError` where the partitions of an asset are none of its model: a run would make other rows
+    than the partition is of."""
+    found = [
+        spec if chosen is None or spec.partitions_def is None else spec.replace_attributes(partitions_def=chosen)
+        for spec in specs
+    ]
+    given: dict[tuple[Periods | None, PartitionsDefinition[str]], ModelOutline] = {}
+    for spec in found:
+        model = models.get(str(spec.metadata[MODEL]))
+        if model is not None and spec.partitions_def is not None:
+            given.setdefault((model.periods, spec.partitions_def), model)
+    for (periods, partitions), model in given.items():
+        _require_alike(model, periods, partitions)
+    return found
+
+
+def _require_alike(model: ModelOutline, periods: Periods | None, given: PartitionsDefinition[str]) -> None:
+    named = f"model `{model.name}` ({model.span})"
+    if periods is None:
+        told = f"{named} has no partitions of time, and its asset is given some"
+        fix = "let `get_partitions_def` of the translator give None, or give the model a `partition_start`"
+        raise DagsterInvalidDefinitionError(f"E037: {told}: {fix}")
+    if not isinstance(given, TimeWindowPartitionsDefinition):
+        return  # its keys are none of time, or nobody knows them before a run
+    window = given.get_next_partition_window(given.start, respect_bounds=False)
+    if window is None:
+        return
+    key, following = window.start.strftime(given.fmt), window.end.strftime(given.fmt)
+    period = period_of(key, periods.every)
+    if period is None or periods.key(period) != key or period_of(following, periods.every) != periods.at(period.end):
+        first = periods.key(periods.at(periods.bounds.start))
+        told = f"a partition of {named} is one {periods.every}, written as `{first}`, and those given are others"
+        fix = "Give `partitions_def` the same length, or let `get_partitions_def` of the translator decide for each"
+        raise DagsterInvalidDefinitionError(f"E037: {told}: {given} {fix}")
 
 
 def in_one_op(specs: Sequence[AssetSpec]) -> list[AssetSpec]:

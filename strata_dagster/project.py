@@ -43,6 +43,8 @@ class StrataProject:
     manifest: Path | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.project_dir, str | os.PathLike):
+            raise DagsterInvalidDefinitionError(f"project_dir is the folder of strata.toml, not `{self.project_dir}`")
         if self.on_error not in ON_ERRORS:
             raise DagsterInvalidDefinitionError(f"on_error is `fail` or `check`, not `{self.on_error}`")
 
@@ -120,6 +122,13 @@ class StrataProject:
     def engine(self) -> str:
         """The engine that `strata.toml` names."""
         return self.opened.config.engine.name
+
+
+def require_project(given: object) -> None:
+    """Raise `DagsterInvalidDefinitionError` where `given` is no `StrataProject`, as where its folder alone is named."""
+    if not isinstance(given, StrataProject):
+        kind = type(given).__name__
+        raise DagsterInvalidDefinitionError(f"project= is a `StrataProject`, not a {kind}: `StrataProject(folder)`")
 
 
 @contextmanager

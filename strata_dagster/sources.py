@@ -16,7 +16,7 @@ from strata_core.diagnostics import Diagnostic, StrataError
 
 from .findings import findings
 from .names import SOURCE
-from .project import StrataProject, quietly
+from .project import StrataProject, quietly, require_project
 from .resource import StrataResource
 from .translator import DagsterStrataTranslator, is_file
 
@@ -29,6 +29,7 @@ def observable_sources(
     An observation marks as stale what was built from other content. An apply observes what it reads itself, so
     that observing apart from it (on a schedule, say) only tells earlier.
     """
+    require_project(project)
     chosen = translator or DagsterStrataTranslator()
     files = [source for source in project.outline.sources.values() if is_file(source)]
     if not files:

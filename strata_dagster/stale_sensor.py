@@ -32,7 +32,8 @@ from .assets import strata_asset_specs
 from .choosing import Choice
 from .findings import findings
 from .names import MODEL
-from .project import StrataProject
+from .partitions import with_partitions
+from .project import StrataProject, require_project
 from .resource import StrataResource
 from .translator import DagsterStrataTranslator
 
@@ -92,8 +93,12 @@ def strata_stale_sensor(
     violation, it waits. `select`, `exclude`, `translator` and `partitions_def` are those of `@strata_assets`.
     """
     chosen = translator or DagsterStrataTranslator()
-    specs = {str(s.metadata[MODEL]): s for s in strata_asset_specs(project, chosen, select, exclude)}
-    partitions = {m: partitions_def or s.partitions_def for m, s in specs.items() if s.partitions_def is not None}
+    require_project(project)
+    found = with_partitions(
+        strata_asset_specs(project, chosen, select, exclude), partitions_def, project.outline.models
+    )
+    specs = {str(s.metadata[MODEL]): s for s in found}
+    partitions = {m: s.partitions_def for m, s in specs.items() if s.partitions_def is not None}
     known = frozenset({*project.outline.models, *project.outline.broken})
     watch = _Watch(
         project, resource, {model: spec.key for model, spec in specs.items()}, partitions, known, _Contracts()
@@ -149,7 +154,8 @@ class _Watch:
             done |= {one.name: _Asked(one.candidate, run_key[:DIGITS]) for one in members}
         cursor = _text(seen, still | done)
         if not requests:
-            why = f"{len(wanted):,} stale, each asked for before" if wanted else "nothing is stale"
+            told = "asked for before, or waiting for what they read"
+            why = f"{len(wanted):,} stale, {told}" if wanted else "nothing is stale"
             return SensorResult(skip_reason=SkipReason(f"{why}; {strange}" if strange else why), cursor=cursor)
         return SensorResult(run_requests=requests, cursor=cursor)
 

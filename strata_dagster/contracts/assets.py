@@ -32,7 +32,7 @@ from strata_core.diagnostics import StrataError
 from ..checks import free_name, plain_name
 from ..findings import findings
 from ..names import CODE_REFERENCES, LAYER, PRODUCT, STATUS, VERSION
-from ..project import StrataProject, quietly
+from ..project import StrataProject, quietly, require_project
 from ..resource import StrataResource
 from .contract_check import ContractCheck
 from .covering import Given, Landscape, landscape
@@ -84,6 +84,7 @@ def strata_contract_assets(
         contracts = strata_contract_assets(project=project, assets=data, resource=strata)
         Definitions(assets=[*data, *contracts], sensors=[strata_contract_sensor(contracts)])
     """
+    require_project(project)
     here = landscape(assets)
     try:
         found = products_of(open_setting(project.root)).products

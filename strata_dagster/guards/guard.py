@@ -36,7 +36,7 @@ from ..contracts.checks import checks_about, covering, covers_of, freshness_poli
 from ..contracts.covering import names_of
 from ..findings import findings
 from ..names import COLUMN_SCHEMA, CONTRACT, MODEL
-from ..project import StrataProject, quietly
+from ..project import StrataProject, quietly, require_project
 from ..tables import table_schema_of
 
 PIN_DESCRIPTION = (
@@ -61,6 +61,8 @@ def guard(
 
         guarded = guard(staging, project=project, contracts="flights.staged")
     """
+    require_project(project)
+    _require_asset(asset)
     made = _observed(asset) if isinstance(asset, AssetSpec) else asset
     _require_guardable(made)
     known = covers_of(project)
@@ -68,6 +70,12 @@ def guard(
     specs = {key: _with_contract(made.specs_by_key[key], covers, ref) for key, (ref, covers) in found.items()}
     checks = [c for key, (ref, covers) in found.items() for c in _checks(made, key, ref, covers)]
     return _rebuilt(made, specs, checks)
+
+
+def _require_asset(given: object) -> None:
+    if not isinstance(given, AssetsDefinition | AssetSpec):
+        kind = type(given).__name__
+        raise DagsterInvalidDefinitionError(f"guard takes one asset, or the `AssetSpec` of a table, and not a {kind}")
 
 
 def _require_guardable(asset: AssetsDefinition) -> None:

@@ -13,7 +13,14 @@ from click.testing import CliRunner
 from strata_core.cli.verbs import strata
 from strata_core.planning.kept.compiled_manifest import read_manifest, sealed
 from strata_core.planning.kept.outline import outline
-from strata_dagster import StrataProject
+from strata_dagster import (
+    StrataProject,
+    StrataResource,
+    observable_sources,
+    strata_assets,
+    strata_contract_assets,
+    strata_stale_sensor,
+)
 from strata_dagster.assets import strata_asset_specs
 from strata_dagster.translator import DagsterStrataTranslator
 
@@ -210,6 +217,21 @@ def test_a_model_that_does_not_parse_is_broken_too(shop) -> None:
 def test_on_error_is_one_of_two_words(shop) -> None:
     with pytest.raises(dg.DagsterInvalidDefinitionError, match="on_error is `fail` or `check`, not `ignore`"):
         StrataProject(shop.root, on_error="ignore")  # type: ignore[arg-type]
+
+
+def test_what_is_no_project_is_told_with_what_one_is(shop) -> None:
+    with pytest.raises(dg.DagsterInvalidDefinitionError, match=r"is the folder of strata\.toml, not `None`"):
+        StrataProject(None)  # type: ignore[arg-type]
+    folder, strata = shop.root, StrataResource(shop.root)
+    for load in (
+        lambda: strata_assets(project=folder),
+        lambda: observable_sources(project=folder),
+        lambda: strata_stale_sensor(project=folder, resource=strata),
+        lambda: strata_contract_assets(project=folder, assets=[], resource=strata),
+    ):
+        with pytest.raises(dg.DagsterInvalidDefinitionError) as refused:
+            load()
+        assert str(refused.value) == "project= is a `StrataProject`, not a PosixPath: `StrataProject(folder)`"
 
 
 def test_what_reads_a_broken_model_is_broken_and_nothing_is_taken_back(shop) -> None:

@@ -181,6 +181,12 @@ def test_what_is_no_table_is_refused_and_says_what_would_do(place) -> None:
     assert set(run.checks) == OWN
 
 
+def test_a_result_without_a_value_is_told_as_nothing(place) -> None:
+    run = place.run(place.orders(dg.MaterializeResult(metadata={"rows": 3})))
+    assert (run.success, run.made, set(run.checks)) == (False, {}, OWN)
+    assert run.checks["write_pin"].description.startswith("E036 `shop.orders/orders` does not say where its rows are: ")
+
+
 @pytest.mark.parametrize(
     ("frame", "code"),
     [
@@ -489,6 +495,9 @@ def test_what_cannot_be_guarded_is_told_when_the_code_location_loads(place) -> N
     refused(other, r"E036(.|\n)*no contract covers `Paid`, or is called so", contracts="Paid")
     refused(orders, "there is no asset `nope`", contracts={"nope": "shop.orders/orders"})
     refused(graphed, "made by a graph", contracts="shop.orders/orders")
+    refused([orders], "guard takes one asset, or the `AssetSpec` of a table, and not a list")
+    with pytest.raises(dg.DagsterInvalidDefinitionError, match="project= is a `StrataProject`, not a PosixPath"):
+        guard(orders, project=place.root)
     refused(guard(orders, project=place.project), "guarded already")
 
     @dg.multi_asset(specs=[dg.AssetSpec("orders"), dg.AssetSpec("others")])

@@ -181,11 +181,67 @@ def test_partitions_of_the_decorator_and_of_a_translator(sales) -> None:
 
 
 def test_keys_that_are_no_partition_of_the_model_fail_its_pin(sales) -> None:
-    sales.options = {"partitions_def": dg.MonthlyPartitionsDefinition("2023-12-01", end_date="2024-03-01")}
+    sales.options = {"partitions_def": dg.DailyPartitionsDefinition("2023-12-01", end_date="2024-03-01")}
     result = sales.run("daily", key="2023-12-01")
     assert (result.success, verdicts(result)) == (False, {"daily": False})
     (check,) = [c for c in result.get_asset_check_evaluations() if c.check_name == "write_pin"]
     assert "`2023-12-01` is no partition of `daily`" in check.metadata["findings"].value
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (dg.MonthlyPartitionsDefinition("2024-01-01"), "Monthly, starting 2024-01-01 UTC."),
+        (dg.HourlyPartitionsDefinition("2024-01-01-00:00"), "Hourly, starting 2024-01-01-00:00 UTC."),
+        (dg.WeeklyPartitionsDefinition("2024-01-01"), "Weekly, starting 2024-01-01 UTC."),
+        (dg.DailyPartitionsDefinition("01/01/2024", fmt="%d/%m/%Y"), "Daily, starting 01/01/2024 UTC."),
+    ],
+)
+def test_partitions_of_another_length_are_told_when_the_code_location_loads(sales, given, told) -> None:
+    """One of a month would be the rows of its first day alone."""
+    sales.options = {"partitions_def": given}
+    expected = (
+        "E037: a partition of model `daily` (models/sales.strata:6:1) is one day, written as `2024-01-01`, "
+        f"and those given are others: {told} Give `partitions_def` the same length, or let `get_partitions_def` of the "
+        "translator decide for each"
+    )
+    for load in (
+        sales.assets,
+        lambda: strata_stale_sensor(project=sales.project, resource=sales.resource, partitions_def=given),
+    ):
+        with pytest.raises(dg.DagsterInvalidDefinitionError) as refused:
+            load()
+        assert str(refused.value) == expected
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        dg.DailyPartitionsDefinition("2024-01-02", end_offset=1),
+        dg.DailyPartitionsDefinition("2024-01-02", timezone="Asia/Tokyo"),
+        dg.DailyPartitionsDefinition("2024-03-31", timezone="Europe/Madrid"),
+        dg.DailyPartitionsDefinition("2024-01-01", hour_offset=6, minute_offset=30),
+        dg.DailyPartitionsDefinition("2099-01-01"),
+    ],
+    ids=str,
+)
+def test_partitions_of_the_same_length_are_taken_wherever_they_begin(sales, given) -> None:
+    sales.options = {"partitions_def": given}
+    assert {spec.partitions_def for spec in sales.assets()[0].specs} == {given, None}
+
+
+def test_a_model_without_partitions_of_time_is_given_none(sales) -> None:
+    class Days(DagsterStrataTranslator):
+        def get_partitions_def(self, project, model):
+            return dg.DailyPartitionsDefinition("2024-01-01")
+
+    sales.options = {"translator": Days()}
+    with pytest.raises(dg.DagsterInvalidDefinitionError) as refused:
+        sales.assets()
+    assert str(refused.value) == (
+        "E037: model `total` (models/sales.strata:19:1) has no partitions of time, and its asset is given some: let "
+        "`get_partitions_def` of the translator give None, or give the model a `partition_start`"
+    )
 
 
 def test_backfills_are_single_runs_unless_the_decorator_says_otherwise(sales) -> None:
