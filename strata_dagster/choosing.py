@@ -7,7 +7,7 @@ from functools import partial
 
 from dagster import AssetKey, AssetSelection, AssetSpec, DagsterInvalidDefinitionError, multi_asset
 
-from strata_core.diagnostics import StrataError
+from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.planning import choosing
 
 from .findings import findings
@@ -29,6 +29,9 @@ def chosen_models(
     """The names of the models that `select` (all, by default) names and `exclude` does not; `specs` gives those of all
     models by name, which Dagster's own selections are of. Raises `DagsterInvalidDefinitionError` E027 for a part that
     names nothing."""
+    if isinstance(select, str) and not select.strip():
+        empty = Diagnostic("E027", "`select` is empty, and names no model", fix="leave it out for all of them")
+        raise DagsterInvalidDefinitionError(findings([empty], None))
     tags = partial(translator.get_tags, project)
 
     def named(choice: Choice) -> frozenset[str]:

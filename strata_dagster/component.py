@@ -43,7 +43,7 @@ from strata_core.planning.kept.outline import ModelOutline
 
 from .assets import ModelOptions, strata_assets
 from .project import OnError, StrataProject
-from .resource import StrataResource, StrataRunConfig
+from .resource import StrataResource, StrataRunConfig, require_environment
 from .sources import observable_sources
 from .stale_sensor import strata_stale_sensor
 from .translator import DagsterStrataTranslator
@@ -86,6 +86,9 @@ def project_folder(context: ResolutionContext, value: str) -> str:
     return str(context.resolve_source_relative_path(context.resolve_value(value, as_type=str)))
 
 
+STATUSES = ("running", "stopped")
+
+
 @dataclass
 class SensorOptions(Resolvable):
     """What may be said of a sensor."""
@@ -98,6 +101,11 @@ class SensorOptions(Resolvable):
         Literal["running", "stopped"], Resolver.default(description="Whether it runs until somebody says otherwise.")
     ] = "stopped"
 
+    def __post_init__(self) -> None:
+        if self.default_status not in STATUSES:  # a template may give any text
+            told = f"default_status is `running` or `stopped`, not {self.default_status!r}"
+            raise DagsterInvalidDefinitionError(told)
+
     def of(self, name: str) -> dict[str, Any]:
         """The arguments of the sensor, called `name` where it has no name of its own."""
         status = DefaultSensorStatus[self.default_status.upper()]
@@ -105,11 +113,22 @@ class SensorOptions(Resolvable):
         return {"name": self.name or name, "minimum_interval_seconds": seconds, "default_status": status}
 
 
-def _sensor(context: ResolutionContext, value: Any) -> SensorOptions | None:
-    if isinstance(value, bool) or value is None:
-        return SensorOptions() if value else None
-    made: SensorOptions = SensorOptions.resolve_from_model(context, value)
-    return made
+def _sensor(context: ResolutionContext, value: Any) -> Any:
+    return value if isinstance(value, bool | str | None) else SensorOptions.resolve_from_model(context, value)
+
+
+def _chosen(name: str, value: object) -> SensorOptions | None:
+    """The sensor that the attribute `name` asks for, or none; what a template gives is of no certain type."""
+    match value:
+        case None | False:
+            return None
+        case True:
+            return SensorOptions()
+        case SensorOptions():
+            return value
+        case _:
+            accepted = "`true`, or its `name`, `minimum_interval_seconds` and `default_status`"
+            raise DagsterInvalidDefinitionError(f"{name} is {accepted}, not {value!r}")
 
 
 SensorChoice = Annotated[
@@ -195,7 +214,10 @@ class StrataProjectComponent(StateBackedComponent, Resolvable):
         # What a template gives is of no certain type.
         for name in ("op_per_model", "block_on_unit_tests", "contracts", "prepare_if_dev"):
             if not isinstance(value := getattr(self, name), bool):
-                raise DagsterInvalidDefinitionError(f"{name} is `true` or `false`, not `{value}`")
+                raise DagsterInvalidDefinitionError(f"{name} is `true` or `false`, not {value!r}")
+        require_environment(self.environment)
+        self.contract_sensor = _chosen("contract_sensor", self.contract_sensor)
+        self.stale_sensor = _chosen("stale_sensor", self.stale_sensor)
         if self.contract_sensor is not None and not self.contracts:
             raise DagsterInvalidDefinitionError("contract_sensor renews data products: say `contracts: true` too")
 

@@ -8,6 +8,7 @@ from dagster import AssetsDefinition, AssetSelection, define_asset_job
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from .names import PROMOTE_FROM
+from .resource import require_environment
 
 
 def strata_promotion_job(
@@ -17,8 +18,10 @@ def strata_promotion_job(
 
     Nothing is computed. The models are materialized as they go live, and their checks told, as by an apply: in one
     step, or with `op_per_model` one after the other. Any run of the models promotes that has the tag
-    `strata/promote_from`; who launches the job may name another environment in it.
+    `strata/promote_from`; who launches the job may name another environment in it. Raises
+    `DagsterInvalidDefinitionError` where `source` is no name of one.
     """
+    require_environment(source)
     chosen = [models] if isinstance(models, AssetsDefinition) else models
     return define_asset_job(
         name,

@@ -5,9 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from dagster import AssetExecutionContext, Config, ConfigurableResource, DagsterInvariantViolationError, EnvVar
+from dagster import (
+    AssetExecutionContext,
+    Config,
+    ConfigurableResource,
+    DagsterInvalidDefinitionError,
+    DagsterInvariantViolationError,
+    EnvVar,
+)
 from pydantic import Field
 
+from strata_core.folder_names import NAME_RULE, names_a_folder
 from strata_core.planning.config import MAIN
 
 from .project import StrataProject
@@ -60,6 +68,13 @@ class StrataResource(ConfigurableResource[Any]):
         from .application import StrataApplication
 
         return StrataApplication(context, self.root, self.environment, recompute)
+
+
+def require_environment(name: str) -> None:
+    """Raise `DagsterInvalidDefinitionError` where `name` is none that an environment can have; what a variable gives
+    is only known in a run."""
+    if not isinstance(name, EnvVar) and not (isinstance(name, str) and names_a_folder(name)):
+        raise DagsterInvalidDefinitionError(f"`{name}` cannot name an environment: use {NAME_RULE}")
 
 
 def _value(given: str) -> str:

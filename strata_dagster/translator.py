@@ -171,7 +171,7 @@ def asset_keys(project: StrataProject, translator: DagsterStrataTranslator) -> d
         if key in whose:
             raise DagsterInvalidDefinitionError(
                 f"E023: {this} and {whose[key]} have one asset key, `{key.to_user_string()}`: "
-                "let `get_asset_key` of the translator give each its own"
+                "let `get_asset_key` of the translator (`key` of the `translation` in YAML) give each its own"
             )
         whose[key] = this
     return keys

@@ -30,7 +30,7 @@ from strata_core.planning.config import MAIN
 from ..component import StrataProjectScaffolder, project_folder
 from ..contracts.checks import covers_of
 from ..project import StrataProject
-from ..resource import StrataResource
+from ..resource import StrataResource, require_environment
 from .guard import RESOURCE, covered_assets, guard
 
 
@@ -89,6 +89,9 @@ class StrataGuardComponent(Component, Resolvable):
             examples=["shop.staged", {"staging/orders": "shop.staged/orders"}],
         ),
     ] = None
+
+    def __post_init__(self) -> None:
+        require_environment(self.environment)
 
     def build_defs(self, context: ComponentLoadContext) -> Definitions:
         """What the component defines, its assets guarded, and the tables; raises `DagsterInvalidDefinitionError` as

@@ -156,6 +156,14 @@ def test_data_products_and_their_sensor_come_along_where_they_are_asked_for(shop
         ({"on_error": "ignore"}, "on_error"),
         ({"op_per_model": "perhaps"}, "op_per_model"),
         ({"contracts": "perhaps"}, "contracts"),
+        ({"contracts": "true"}, "contracts is `true` or `false`, not 'true'"),
+        ({"select": " "}, "error[E027]: `select` is empty, and names no model\n  = help: leave it out for all of them"),
+        ({"environment": "my env"}, "`my env` cannot name an environment: use a letter or _"),
+        ({"environment": ""}, "`` cannot name an environment: use a letter or _"),
+        ({"environment": "../prod"}, "`../prod` cannot name an environment: use a letter or _"),
+        ({"stale_sensor": "yes"}, "stale_sensor is `true`, or its `name`, `minimum_"),
+        ({"stale_sensor": {"default_status": "on"}}, "default_status is `running` or `stopped`, not 'on'"),
+        ({"translation": {"key": "all"}}, "(`key` of the `translation` in YAML) give each its own"),
     ],
 )
 def test_what_the_yaml_says_wrongly_is_told(shop, sandbox, attributes, told) -> None:
@@ -204,6 +212,11 @@ def test_sensors_are_as_the_yaml_has_them(shop, sandbox) -> None:
     with dg.build_sensor_context(instance=shop.instance, repository_def=defs.get_repository_def()) as context:
         asked = defs.get_sensor_def("shop_stale").evaluate_tick(context)
     assert [[k.to_user_string() for k in r.asset_selection] for r in asked.run_requests] == [["paid"]]
+
+
+@pytest.mark.parametrize(("given", "sensors"), [("{{ 1 == 1 }}", ["shop_stale"]), ("{{ 1 == 2 }}", [])])
+def test_a_template_may_say_whether_there_is_a_sensor(shop, sandbox, given, sensors) -> None:
+    assert [s.name for s in loaded(sandbox, shop.root, stale_sensor=given).sensors or ()] == sensors
 
 
 def test_a_sensor_of_products_without_products_is_told(shop, sandbox) -> None:

@@ -100,6 +100,7 @@ def test_a_mapping_says_what_each_asset_is_held_to_and_where_rows_are(sandbox, r
         ({"component": orders("ES"), "contracts": "shop.none"}, "no asset of the component is one that `shop.none`"),
         ({"component": {"type": "pathlib.Path"}}, "`pathlib.Path` is no component"),
         ({"component": {"attributes": {}}}, "say the `type` of the component"),
+        ({"tables": [{"key": "outside"}], "environment": "a b"}, "`a b` cannot name an environment: use a letter"),
         ({"tables": [{"key": "nope"}]}, "no contract covers an asset of `guard_nope`"),
     ],
 )

@@ -71,6 +71,10 @@ def test_a_job_is_called_as_it_is_to_be(shop) -> None:
     models = shop.assets()[:1]
     assert strata_promotion_job(models, source="staging").name == "promote"
     assert strata_promotion_job(models, source="staging", name="promote_staging").name == "promote_staging"
+    for source in ("", "a b", "../x", None):
+        with pytest.raises(dg.DagsterInvalidDefinitionError) as refused:
+            strata_promotion_job(models, source=source)
+        assert str(refused.value).startswith(f"`{source}` cannot name an environment: use a letter or _, then letters")
 
 
 def test_what_was_looked_at_goes_live_and_not_what_came_since(shop, promote, good_orders) -> None:
