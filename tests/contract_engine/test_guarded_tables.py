@@ -123,6 +123,22 @@ def test_a_promotion_takes_guarded_tables_and_models_in_one_version(root: Path) 
     ]
 
 
+def test_a_rollback_tells_of_blocking_tests_that_the_old_rows_of_a_guarded_table_do_not_hold(root: Path) -> None:
+    guarded(root)
+    test = "  - {id: late, kind: sql, severity: blocking, sql: select * from orders where id < 2}\n"
+    write(root, {PLACE: f"{CONTRACT}tests:\n{test}"})
+    rows(root, id=[3, 2])
+    guarded(root)
+    result = CliRunner().invoke(strata, ["rollback", "1", "--project", str(root)], standalone_mode=False)
+    assert (result.return_value, result.stdout) == (0, "prod: version 3 is live, with the 1 model of version 1\n")
+    assert result.stderr.startswith(
+        "warning[E144]: the blocking test `late` of `shop.orders` does not hold:"
+        " a row is wrong, for instance country = ES, id = 1\n"
+    )
+    result = CliRunner().invoke(strata, ["rollback", "2", "--project", str(root)], standalone_mode=False)
+    assert result.stderr == ""
+
+
 def test_a_guarded_table_is_selected_by_name_and_a_model_brings_it_along(root: Path) -> None:
     write(root, {"models/m.strata": MODEL})
     guarded(root, "dev")

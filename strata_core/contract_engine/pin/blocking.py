@@ -9,6 +9,7 @@ from pathlib import Path
 from ...diagnostics import Diagnostic, Severity, StrataError
 from ...frozen import replace
 from ...planning.applying.blocking_tests import NO_TESTS, BlockingTests, blocked
+from ...planning.catalog import Registration, read_catalog
 from ...planning.config import ProjectConfig, config_fault, has_products
 from ...planning.project import Project
 from ...store.environments import EnvironmentVersion
@@ -45,9 +46,12 @@ def broken_tests(
     """The blocking tests that do not hold of what `live` has otherwise than `before`, and those that could not be
     asked: as warnings, for it is live."""
     changed = {name for name, pointer in live.models.items() if not pointer.same_rows(before.models.get(name))}
+    own, store = project.config.name, project.store
     try:
-        tests = blocking_tests(project, environment, changed)
-        broken, unasked = blocked(tests, {}, live)
+        tables = read_catalog(store, environment).get(own, Registration(own)).tables
+        guarded = {name for name in changed if name in tables and tables[name].held_to is not None}
+        tests = blocking_tests(project, environment, changed, guarded)
+        broken, unasked = blocked(tests, {name: store.artifact(name, live.models[name]) for name in guarded}, live)
     except StrataError as error:
         return tuple(replace(d, severity=Severity.WARNING) for d in error.diagnostics)
     return (*tests.unread, *(replace(d, severity=Severity.WARNING) for d in broken), *unasked)
