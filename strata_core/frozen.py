@@ -5,7 +5,7 @@ A compiler has some two hundred kinds of values. The standard library writes, co
 methods for each, which takes longer than to check a small project. Here a kind shares the code of its methods with
 all others of its size, and they are made when its first value asks for them. Meaning, type checking and reflection
 (`fields`, `is_dataclass`, `asdict`) are those of the standard library; only what this package uses is there: frozen
-values, `slots`, `order`, `eq`, `init`.
+values, `slots`, `order`, `eq`.
 
 That a value is frozen is what the type checker holds: no assignment passes it. It is not held a second time while the
 program runs, since values whose assignments are watched take twice as long to make, and to make values is a sixth of
@@ -40,13 +40,13 @@ else:
         """As `dataclasses.field`."""
         return _Field(default, default_factory, init, repr, compare)
 
-    def dataclass(cls=None, /, *, frozen, slots=False, order=False, eq=True, init=True):
+    def dataclass(cls=None, /, *, frozen, slots=False, order=False, eq=True):
         """As `dataclasses.dataclass`, of frozen values."""
         if not frozen:
             raise TypeError("values are frozen")
         if cls is None:
-            return lambda cls: _made(cls, slots, order, eq, init)
-        return _made(cls, slots, order, eq, init)
+            return lambda cls: _made(cls, slots, order, eq)
+        return _made(cls, slots, order, eq)
 
     def replace(value, /, **changes):
         """As `dataclasses.replace`."""
@@ -78,7 +78,7 @@ else:
             setattr(self.of, self.name, made)
             return made.__get__(value, owner) if isinstance(made, FunctionType) else made
 
-    def _made(cls, slots, order, eq, init):
+    def _made(cls, slots, order, eq):
         attributes = dict(cls.__dict__)
         attributes.pop("__dict__", None)
         attributes.pop("__weakref__", None)
@@ -98,7 +98,7 @@ else:
         named |= {n: None for n, g in given.items() if not isinstance(g, _Field) or g.init}
         attributes["__match_args__"] = (*named,)
         attributes["__dataclass_fields__"] = _REFLECTED
-        attributes["__dataclass_params__"] = _parameters(init, eq, order)
+        attributes["__dataclass_params__"] = _parameters(eq, order)
         attributes.setdefault("__repr__", _repr)
         if eq:
             attributes.setdefault("__eq__", _Later(_equal))
@@ -106,14 +106,13 @@ else:
                 attributes["__hash__"] = _Later(_hashed)
             if order:
                 attributes |= {name: _Later(make) for name, make in _ORDER.items()}
-        if init:
-            attributes.setdefault("__init__", _Later(_init))
+        attributes.setdefault("__init__", _Later(_init))
         attributes["__qualname__"] = cls.__qualname__
         return type(cls)(cls.__name__, cls.__bases__, attributes)
 
     @cache
-    def _parameters(init, eq, order):
-        return SimpleNamespace(init=init, repr=True, eq=eq, order=order, unsafe_hash=False, frozen=True)
+    def _parameters(eq, order):
+        return SimpleNamespace(init=True, repr=True, eq=eq, order=order, unsafe_hash=False, frozen=True)
 
     def _fields(cls):
         """The fields, those of bases first."""

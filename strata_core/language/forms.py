@@ -55,12 +55,11 @@ def doc(part: Part) -> Doc:
     return _leaf(part)
 
 
-def _leaf(leaf: Leaf, text: str | None = None) -> Doc:
-    """A token with its comments, spelled `text`."""
-    spelled = leaf.text if text is None else text
+def _leaf(leaf: Leaf) -> Doc:
+    """A token with its comments."""
     if not leaf.leading and not leaf.trailing:
-        return spelled
-    return (*leading(leaf), spelled, *(Trailing(comment) for comment in leaf.trailing))
+        return leaf.text
+    return (*leading(leaf), leaf.text, *(Trailing(comment) for comment in leaf.trailing))
 
 
 def leading(leaf: Leaf) -> Iterable[Doc]:

@@ -52,9 +52,9 @@ def identifier(name: str) -> exp.Identifier:
     return exp.Identifier(this=name, quoted=True)
 
 
-def column(name: str, table: str | None = None) -> exp.Column:
+def column(name: str) -> exp.Column:
     """A reference to a column."""
-    return exp.Column(this=identifier(name), table=identifier(table) if table is not None else None)
+    return exp.Column(this=identifier(name))
 
 
 def table(*path: str) -> exp.Table:
