@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from .regular_files import open_regular
+
 _CHUNK = 1 << 18
 _BLANK = " \t\n\r"
 
@@ -29,7 +31,7 @@ def members(path: Path) -> Iterator[tuple[str, str | None, Any]]:
 
     A section that is no object comes as one member with the key None. Raises `JsonError` and `OSError`.
     """
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         window = _Window(file)
         window.expect("{")
         if window.take("}"):

@@ -13,6 +13,7 @@ import click
 from ..diagnostics import Diagnostic, StrataError
 from ..diagnostics.wording import plural
 from ..planning.project import SUFFIX, module_paths, open_project
+from ..regular_files import read_regular
 from ..whole_files import write_whole
 from .exits import CLEAN, FINDINGS, exit_code
 from .report import tell
@@ -72,7 +73,7 @@ def _one(path: Path, shown: str, texts: dict[str, str], *, write: bool, diff: bo
 
     stdin = shown == STDIN
     try:
-        before = sys.stdin.buffer.read() if stdin else path.read_bytes()
+        before = sys.stdin.buffer.read() if stdin else read_regular(path)
     except OSError as error:
         return "broken", [Diagnostic("E002", f"`{shown}` cannot be read: {error.strerror}")]
     texts[shown] = before.decode("utf-8", errors="replace")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..contract_engine.pipeline import open_setting
 from ..diagnostics.render import diagnostic_as_json, printable
 from ..diagnostics.wording import plural
+from .contracts.answering import answered_for
 from .exits import CLEAN, FINDINGS, exit_code
 from .options import environment_option, format_option
 from .progress import Progress
-from .report import Lines, answered, lines_below, rendered
+from .report import STRATA, Lines, lines_below, rendered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..contract_engine.pin.guard import Guard, Promise
     from ..contract_engine.pin.judging import Verdict
     from ..contract_engine.pin.promoting import Promotion
+    from ..contract_engine.pipeline import Setting
 
 
 @click.command("guard")
@@ -67,13 +68,12 @@ def guard_command(
     """
     if len(tables) > 1 and (contract or rows or partitions):
         raise click.UsageError("--contract, --rows and --partition are about one TABLE")
-    root = open_setting(project).root
-    lines = lines_below(root)
 
-    def answer() -> int:
-        return _guarded(root, tables, environment, format_, contract, rows, partitions, lines)
+    def answer(setting: Setting) -> int:
+        root = setting.root
+        return _guarded(root, tables, environment, format_, contract, rows, partitions, lines_below(root))
 
-    return answered(answer, lines, format_)
+    return answered_for(answer, project, format_, STRATA)
 
 
 def _guarded(

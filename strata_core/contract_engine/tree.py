@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..diagnostics import Diagnostic, Report, Severity, Span
 from ..diagnostics.render import printable
 from ..frozen import dataclass, field
+from ..regular_files import read_regular
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -89,7 +90,7 @@ class FolderTree:
 
     def read(self, path: str) -> bytes:
         """The content of a file."""
-        return (self.root / path).read_bytes()
+        return read_regular(self.root / path)
 
     def digest(self, path: str) -> str:
         """SHA-256 of a file, read in blocks."""
@@ -216,8 +217,7 @@ class _Ignores:
 
 def _ignores_of(folder: Path | str, path: str) -> _Ignores | None:
     try:
-        with open(f"{folder}/.gitignore", encoding="utf-8", errors="replace") as file:
-            text = file.read()
+        text = read_regular(Path(f"{folder}/.gitignore")).decode("utf-8", errors="replace")
     except OSError:
         return None
     from pathspec import GitIgnoreSpec  # where nothing is ignored it is not needed

@@ -15,6 +15,7 @@ from typing import get_args
 from ..diagnostics import Diagnostic, Related, Span, has_errors
 from ..diagnostics.placing import placed
 from ..frozen import dataclass, replace
+from ..regular_files import read_regular
 from . import ast
 from .build import ACTIONS
 from .divisions import divisions
@@ -52,7 +53,7 @@ class ParseResult:
 def read_module(path: Path, file: str) -> ParseResult:
     """Parse the file at `path`, shown to people as `file`. E002 if it cannot be read or is not UTF-8."""
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as error:
         reason = error.strerror or str(error)
         return _unread(

@@ -15,6 +15,7 @@ from ..diagnostics import Diagnostic, Span, StrataError
 from ..diagnostics.suggest import did_you_mean
 from ..folder_names import NAME_RULE, leads_elsewhere, names_a_bucket, names_a_folder, names_an_endpoint
 from ..frozen import dataclass, field
+from ..regular_files import read_regular
 from .lints import LINTS, SEVERITIES
 
 CONFIG_NAME = "strata.toml"
@@ -187,7 +188,7 @@ def read_config(root: Path) -> ProjectConfig:
     if not path.exists():
         return ProjectConfig(name=root.resolve().name or "strata")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path).decode("utf-8-sig")
     except OSError as error:
         raise StrataError(_invalid(f"{CONFIG_NAME} cannot be read: {error.strerror}", "", "", None)) from None
     except UnicodeDecodeError:
@@ -232,8 +233,8 @@ def _not_toml(message: str, text: str) -> Diagnostic:
 def config_fault(root: Path, path: str, message: str, fix: str) -> Diagnostic:
     """E073 at the key `path` (`section.key`) of the project's `strata.toml`."""
     try:
-        text = (root / CONFIG_NAME).read_text(encoding="utf-8")
-    except OSError:
+        text = read_regular(root / CONFIG_NAME).decode("utf-8")
+    except (OSError, UnicodeDecodeError):
         text = ""
     return _invalid(message, text, path, fix)
 

@@ -19,6 +19,7 @@ from ..digests import hexdigest
 from ..frozen import dataclass
 from ..json_stream import JsonError, members
 from ..lineage.dbt import KINDS
+from ..regular_files import read_regular
 from . import cache
 from .config import DbtConfig
 from .file_digests import file_digest
@@ -122,8 +123,8 @@ class DbtDocuments:
     def read(self, config: DbtConfig) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
         """Manifest and catalog, whole. Raises `StrataError` E033 where they are damaged, or of an unknown version."""
         try:
-            manifest = json.loads(self.manifest.read_bytes())
-            catalog = json.loads(self.catalog.read_bytes()) if self.catalog is not None else None
+            manifest = json.loads(read_regular(self.manifest))
+            catalog = json.loads(read_regular(self.catalog)) if self.catalog is not None else None
             _require_schema(config, manifest["metadata"]["dbt_schema_version"])
             for group in ("nodes", "sources"):
                 if not all(isinstance(node, dict) for node in manifest[group].values()):
@@ -137,10 +138,10 @@ class DbtDocuments:
 def find_documents(root: Path, config: DbtConfig) -> DbtDocuments | None:
     """dbt's documents; `None` where there is no manifest. Raises `StrataError` E033 where they cannot be read."""
     path = root / config.manifest
-    if not path.is_file():
+    if not path.exists():
         return None
     beside = path.with_name("catalog.json")
-    catalog = beside if beside.is_file() else None
+    catalog = beside if beside.exists() else None
     digests = [file_digest(one) for one in (path, catalog) if one is not None]
     return DbtDocuments(path, catalog, hexdigest(*digests))
 

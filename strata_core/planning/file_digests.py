@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from ..caches import cache_directory, keep, kept
 from ..diagnostics import Diagnostic, StrataError
 from ..digests import hexdigest
+from ..regular_files import open_regular, regular_status
 
 _CHUNK = 1 << 20
 _RACY_SECONDS = 2.0
@@ -24,7 +26,7 @@ def file_digest(path: Path) -> str:
         if noted is not None:
             return noted.decode()
         hashed = hashlib.sha256()
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             while chunk := file.read(_CHUNK):
                 hashed.update(chunk)
         status = path.stat()
@@ -39,7 +41,7 @@ def file_digest(path: Path) -> str:
 def stamp(path: Path) -> str:
     """What changes when a file is written, whatever time the writer gives it; raises `StrataError` E033."""
     try:
-        status = path.stat()
+        status = regular_status(path)
     except OSError as error:
         raise _unreadable(path, error) from None
     return f"{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
@@ -47,4 +49,5 @@ def stamp(path: Path) -> str:
 
 def _unreadable(path: Path, error: OSError) -> StrataError:
     message = f"`{path.name}` cannot be read: {error.strerror}"
-    return StrataError(Diagnostic("E033", message, fix="check the file's permissions"))
+    fix = "write a regular file in its place" if error.errno == errno.EINVAL else "check the file's permissions"
+    return StrataError(Diagnostic("E033", message, fix=fix))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..diagnostics import Diagnostic, StrataError, in_order
 from ..digests import checksum
 from ..frozen import dataclass, replace
+from ..regular_files import read_regular
 from . import cache
 from .config import CONFIG_NAME, CONTRACT_FILE, ProjectConfig, config_fault, find_project, read_config
 from .imported import with_imported
@@ -219,9 +220,7 @@ def module_paths(folder: Path) -> list[Path]:
 
 def _read(root: Path, path: Path) -> SourceText:
     shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
-    if path.exists() and not path.is_file():  # a pipe or a device would never end
-        raise StrataError(Diagnostic("E002", f"`{shown}` is no regular file"))
     try:
-        return SourceText(shown, path.read_bytes())
+        return SourceText(shown, read_regular(path))
     except OSError as error:
         raise StrataError(Diagnostic("E002", f"`{shown}` cannot be read: {error.strerror}")) from None

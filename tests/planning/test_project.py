@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 
 from strata_core.diagnostics import StrataError
 from strata_core.planning.project import compile_, compile_sound, open_project
+from strata_core.regular_files import read_regular
 
 MODEL = 'source s(csv: "s.csv") { columns: { a: int64 } }\nmodel m { from s }\n'
 
@@ -121,7 +121,10 @@ def test_e002_a_pipe_is_no_module(tmp_path):
     with pytest.raises(StrataError) as caught:
         open_project(project=tmp_path)
     (found,) = caught.value.diagnostics
-    assert (found.code, found.message) == ("E002", "`models/endless.strata` is no regular file")
+    assert (found.code, found.message) == (
+        "E002",
+        "`models/endless.strata` cannot be read: it is a pipe, and no regular file",
+    )
 
 
 def test_modules_beside_contracts_are_read_once(root, monkeypatch):
@@ -129,7 +132,8 @@ def test_modules_beside_contracts_are_read_once(root, monkeypatch):
     write(root, "models/a.strata")
     write(root, "contracts/shop/orders/contract.yaml", "id: shop.orders\n")
     read: list[str] = []
-    read_bytes = Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or read_bytes(path))
+    monkeypatch.setattr(
+        "strata_core.planning.project.read_regular", lambda path: read.append(path.name) or read_regular(path)
+    )
     assert [f.path for f in open_project().files] == ["models/a.strata"]
     assert read.count("a.strata") == 1

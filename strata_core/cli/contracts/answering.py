@@ -14,7 +14,9 @@ from .. import report
 from ..report import CONTRACT_ENGINE, Lines, answered, lines_below
 
 
-def answered_for(answer: Callable[[Setting], int], project: Path | None, format_: str) -> int:
+def answered_for(
+    answer: Callable[[Setting], int], project: Path | None, format_: str, tool: str = CONTRACT_ENGINE
+) -> int:
     """What `answer` gives of the project that `--project` means; a `StrataError` is told as by `answered`."""
     shown: list[Lines] = [lines_below(project or Path.cwd())]
 
@@ -23,7 +25,7 @@ def answered_for(answer: Callable[[Setting], int], project: Path | None, format_
         shown[0] = lines_below(setting.root)
         return answer(setting)
 
-    return answered(of_setting, lambda file: shown[0](file), format_, CONTRACT_ENGINE)
+    return answered(of_setting, lambda file: shown[0](file), format_, tool)
 
 
 def tell(

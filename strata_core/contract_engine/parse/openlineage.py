@@ -5,11 +5,13 @@ The latest event of each output counts (Seed 2, "Runtime Observations": they nev
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from ...diagnostics import Diagnostic, Report, Severity, Span
+from ...regular_files import open_regular
 from ..discover import Input
 from ..tree import Tree
 from .parsed import GeneratedAsset, GeneratedColumn, ObservedRun, Origin, ParsedFile
@@ -55,7 +57,7 @@ def _lines(one: Input, tree: Tree) -> Any:
     path = tree.local(one.path)
     if path is None:
         return ()
-    return open(path, encoding="utf-8", errors="replace")
+    return io.TextIOWrapper(open_regular(path), encoding="utf-8", errors="replace")
 
 
 def _event(line: str) -> Mapping[str, Any] | None:

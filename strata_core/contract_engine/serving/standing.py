@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from ...diagnostics import Diagnostic, StrataError
 from ...frozen import dataclass
+from ...regular_files import read_regular
 from .ages import age_state, age_told
 from .publish import CURRENT
 
@@ -100,7 +101,7 @@ def _permitted(view: Mapping[str, Any], agent: str | None, now: datetime) -> lis
 def _read(path: Path) -> Any | None:
     """What stands in a file of the release; None where there is none."""
     try:
-        return json.loads(path.read_bytes())
+        return json.loads(read_regular(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...diagnostics import Diagnostic, StrataError
 from ...engines.protocol import Answer, CsvTable, DuckDBTable, ParquetTable, TableInput
+from ...regular_files import other_kind
 from ...relation.schema import Column
 from ...types.inferred import Inferred
 from ..artifact_relation import stored_columns
@@ -23,6 +24,7 @@ from ..engines import engine_settings
 from ..environments import not_published
 from ..provenance import hidden_of
 from ..stores import store_of
+from .sources import parquet_files
 
 if TYPE_CHECKING:  # DuckDB is loaded when something is asked
     from ...engines.protocol import Engine
@@ -81,13 +83,14 @@ class ReachableTables:
         if path == self.root.resolve():
             fix = "name a Parquet or CSV file, or a folder of Parquet files, inside it"
             raise StrataError(Diagnostic("E030", f"`{location or '.'}` is the project's folder, and no table", fix=fix))
-        if path.is_dir() and (files := tuple(sorted(path.rglob("*.parquet")))):
+        if path.is_dir() and (files := parquet_files(path)):
             return ParquetTable(files, ())
         if path.is_file() and path.suffix == ".parquet":
             return ParquetTable((path,), ())
         if path.is_file() and path.suffix == ".csv":
             return CsvTable(path, tuple(columns))
-        message = f"`{location}` is no Parquet or CSV file of the project"
+        kind = other_kind(path)
+        message = f"`{location}` is no Parquet or CSV file of the project" + (f": {kind}" if kind else "")
         raise StrataError(Diagnostic("E030", message, fix="the path is relative to the project"))
 
     def ask(self, query: str, tables: Mapping[str, TableInput], *, seconds: float, samples: int) -> Answer:

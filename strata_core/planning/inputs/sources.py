@@ -16,6 +16,7 @@ from ...diagnostics.suggest import did_you_mean, nearest
 from ...digests import hexdigest
 from ...engines.protocol import CsvTable, DuckDBTable, ParquetTable, TableInput
 from ...frozen import dataclass, replace
+from ...regular_files import other_kind
 from ...store.artifacts import FetchedPaths
 from ..config import config_fault
 from ..dbt import read_manifest
@@ -158,15 +159,22 @@ def _names_in(folder: Path) -> tuple[str, ...]:
 def _files(root: Path, location: str) -> tuple[Path, ...]:
     path = root / location
     if path.is_dir():
-        found = tuple(sorted(path.rglob("*.parquet")))
+        found = parquet_files(path)
         if not found:
             raise StrataError(Diagnostic("E030", f"the folder `{location}` holds no Parquet file"))
         return found
     return (_file(root, location),)
 
 
+def parquet_files(folder: Path) -> tuple[Path, ...]:
+    """What is called Parquet anywhere below `folder`, sorted; a folder may be called so too, and is looked into."""
+    return tuple(path for path in sorted(folder.rglob("*.parquet")) if not path.is_dir())
+
+
 def _present(path: Path, message: str, fix: str) -> Path:
     if not path.is_file():
+        if (kind := other_kind(path)) is not None:
+            message, fix = f"`{path.name}` cannot be read: {kind}", "write a regular file in its place"
         raise StrataError(Diagnostic("E030", message, fix=fix))
     return path
 

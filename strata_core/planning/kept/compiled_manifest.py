@@ -16,6 +16,7 @@ from typing import Any
 from ...diagnostics import Diagnostic, Severity, Span, StrataError
 from ...digests import hexdigest
 from ...periods import Periods
+from ...regular_files import read_regular
 from ...uncommitted import uncommitted
 from ...whole_files import write_whole
 from ..project import Project, content_parts
@@ -51,7 +52,7 @@ def read_manifest(project: Project, path: Path | None = None) -> Outline:
     E099 where it is not one of this project as its texts are now."""
     path = path or manifest_path(project)
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
     except FileNotFoundError:
         raise _unusable("there is no compiled manifest `{}`", path) from None
     except OSError as error:
