@@ -53,3 +53,22 @@ def test_the_mode_of_a_file_that_is_there_stays(tmp_path: Path) -> None:
     path.chmod(0o640)
     write_whole(path, b"two", b" parts", mode=0o600)
     assert (stat.S_IMODE(path.stat().st_mode), path.read_bytes()) == (0o640, b"two parts")
+
+
+def test_where_a_link_is_there_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"before")
+    (tmp_path / "b").symlink_to("a")
+    write_whole(tmp_path / "b", b"after")
+    assert ((tmp_path / "b").is_symlink(), (tmp_path / "a").read_bytes()) == (True, b"after")
+
+
+@pytest.mark.parametrize(("make", "told"), [(os.mkfifo, "it is a pipe, and no regular file"), (os.mkdir, "a folder")])
+def test_what_is_no_regular_file_is_not_replaced_by_one(
+    tmp_path: Path, make: Callable[[Path], None], told: str
+) -> None:
+    """Of a device (`--out /dev/stdout`) root would leave a file to all who use it."""
+    make(tmp_path / "a")
+    before = os.stat(tmp_path / "a")
+    with pytest.raises(OSError, match=told):
+        write_whole(tmp_path / "a", b"after")
+    assert (os.stat(tmp_path / "a"), os.listdir(tmp_path)) == (before, ["a"])

@@ -89,7 +89,7 @@ def _one(path: Path, shown: str, texts: dict[str, str], *, write: bool, diff: bo
         return "unchanged", ()
     if write and not stdin:
         try:
-            write_whole(path.resolve(), after)
+            write_whole(path, after)
         except OSError as error:
             return "broken", [Diagnostic("E002", f"`{shown}` cannot be written: {error.strerror}")]
     if not (diff or stdin):

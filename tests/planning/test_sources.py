@@ -316,4 +316,4 @@ def test_e033_a_file_that_cannot_be_read(tmp_path):
     with pytest.raises(StrataError) as caught:
         file_digest(tmp_path / "folder")
     (found,) = caught.value.diagnostics
-    assert (found.code, found.message) == ("E033", "`folder` cannot be read: Is a directory")
+    assert (found.code, found.message) == ("E033", "`folder` cannot be read: it is a folder")
