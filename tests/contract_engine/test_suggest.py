@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -21,7 +22,7 @@ from strata_core.contract_engine.pipeline import Checked
 from strata_core.contract_engine.suggest.branch import require_unprotected
 from strata_core.contract_engine.suggest.edits import edited
 from strata_core.contract_engine.suggest.evidence import evidence
-from strata_core.contract_engine.suggest.hosting import pull_request
+from strata_core.contract_engine.suggest.hosting import PullRequest, pull_request
 from strata_core.contract_engine.suggest.known import known_around
 from strata_core.contract_engine.suggest.proposals import Proposal, proposals
 from strata_core.contract_engine.yaml_text import read_yaml
@@ -423,6 +424,7 @@ class Hosting:
         self.requests: list[Request] = []
         self.open: list[dict[str, Any]] = []
         self.answers = 201
+        self.says: dict[str, bytes] = {}
         service = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -435,7 +437,7 @@ class Hosting:
                 listed: Any = service.open if self.command == "GET" else {"html_url": f"{service.address}/7"}
                 self.send_response(service.answers if self.command == "POST" else 200)
                 self.end_headers()
-                self.wfile.write(json.dumps(listed).encode())
+                self.wfile.write(service.says.get(self.command, json.dumps(listed).encode()))
 
             do_GET = do_POST = do_PATCH = answer  # noqa: N815
 
@@ -499,3 +501,90 @@ def test_a_hosting_service_that_refuses_is_told_without_the_token(hosting: Hosti
             pull_request(api, "secret-token", **texts)
         assert told.value.diagnostics[0].code == "E180"
         assert "secret-token" not in str(told.value.diagnostics)
+
+
+TEXTS = {"head": "b", "base": "main", "title": "t", "body": "b"}
+
+
+@pytest.mark.parametrize(
+    ("answers", "says", "told"),
+    [
+        (401, b'{"message": "Bad credentials"}', "answers 401 to POST of pull requests: Bad credentials"),
+        (404, b"<html>not here</html>", "answers 404 to POST of pull requests"),
+        (
+            422,
+            b'{"message": "Validation\\nFailed", "errors": [{"message": "No commits between main and b"}]}',
+            "answers 422 to POST of pull requests: Validation Failed: No commits between main and b",
+        ),
+        (403, b'{"message": "no right for secret-token\\u001b[31m"}', "POST of pull requests: no right for …␛[31m"),
+        (500, b"", "answers 500 to POST of pull requests"),
+        (302, b"", "answers 302 to POST of pull requests"),
+        (201, b"<html>please log in</html>", "answers POST of pull requests with no JSON"),
+        (201, b"[" * 100_000, "answers POST of pull requests with no JSON"),
+        (201, b"\xff", "answers POST of pull requests with no JSON"),
+    ],
+)
+def test_whatever_a_hosting_service_answers_is_told_in_a_line(
+    hosting: Hosting, answers: int, says: bytes, told: str
+) -> None:
+    hosting.answers, hosting.says = answers, {"POST": says}
+    with pytest.raises(StrataError) as caught:
+        pull_request(hosting.address, "secret-token\n", **TEXTS)
+    (found,) = caught.value.diagnostics
+    assert found.code == "E180"
+    assert found.message.endswith(told)
+    assert "secret-token" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("listed", "answer", "url"),
+    [
+        (b"{}", b"[]", None),
+        (b"null", b'{"html_url": 7}', None),
+        (b'[{"head": {"ref": "b"}}, {"number": "7", "head": {"ref": "b"}}, 7]', b"null", None),
+        (b"[]", b'{"html_url": "https://x/\\u001b[31m"}', "https://x/␛[31m"),
+    ],
+)
+def test_an_answer_of_another_shape_is_made_the_best_of(
+    hosting: Hosting, listed: bytes, answer: bytes, url: str | None
+) -> None:
+    hosting.says = {"GET": listed, "POST": answer}
+    assert pull_request(hosting.address, "secret-token", **TEXTS) == PullRequest(url or hosting.address, True)
+
+
+@pytest.mark.parametrize("token", ["", "a\nb", "\u2026", "a\0"])
+def test_a_token_that_cannot_be_sent_is_not_shown(hosting: Hosting, token: str) -> None:
+    with pytest.raises(StrataError, match="the token has characters that no token has") as caught:
+        pull_request(hosting.address, token, **TEXTS)
+    assert hosting.requests == []
+    assert not token or token not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "api", ["x", "http://", "http://[", "http://a:b/x", "http://a b/c", "https://ä\u2028/x", "ftp://a"]
+)
+def test_an_address_that_is_none_is_told(api: str) -> None:
+    with pytest.raises(StrataError, match="the address of the hosting service is no web address"):
+        pull_request(api, "secret-token", **TEXTS)
+
+
+def test_a_service_that_speaks_no_http_is_told() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(b"SSH-2.0-x\r\n\r\n")
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        with pytest.raises(StrataError, match=r"the hosting service does not answer: SSH-2\.0-x"):
+            pull_request(f"http://127.0.0.1:{server.getsockname()[1]}/a/b", "secret-token", **TEXTS)
+        thread.join()
+
+
+def test_a_branch_is_named_without_refs(shop: Path) -> None:
+    code, _, err = suggest(shop, "--branch", "refs/heads/main")
+    assert code == 1
+    assert "error[E180]: `refs/heads/main` cannot be the name of a branch" in err

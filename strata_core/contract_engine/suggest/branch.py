@@ -39,7 +39,8 @@ def require_unprotected(name: str, protected: Sequence[str]) -> None:
 
 def require_name(root: Path, name: str) -> None:
     """Raises `StrataError` E180 where no branch can be called `name`."""
-    if run_git(root, "check-ref-format", "--branch", name).returncode != 0:
+    # Git would take `refs/heads/main` for a name that begins so, and people for the branch `main`.
+    if name.startswith("refs/") or run_git(root, "check-ref-format", "--branch", name).returncode != 0:
         fix = "write letters, digits, `-`, `_`, `.` and `/`, such as `suggestions/orders`"
         raise StrataError(Diagnostic("E180", f"`{name}` cannot be the name of a branch", fix=fix))
 
