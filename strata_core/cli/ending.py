@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import os
 import sys
 from collections.abc import Callable
-from typing import NoReturn
+from io import TextIOWrapper
+from typing import IO, NoReturn
 
-from .exits import FAILED, INTERRUPTED, UNREAD
+from .exits import FAILED, INTERRUPTED, UNREAD, USAGE
 
 OBJECTS_BETWEEN_SEARCHES = 500_000
 """What a command loads and makes lives to its end: to search it for garbage at every 700th object, as Python does,
@@ -39,22 +41,48 @@ def _code(answer: Callable[[], int], name: str, interrupted: str) -> int:
     # Arrow loads numpy, whose linear algebra starts a thread a core that spins for work that never comes.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(OBJECTS_BETWEEN_SEARCHES)
-    for stream in ("stdout", "stderr"):
-        if getattr(sys, stream) is None:  # closed by whoever called (`>&-`): what is said is lost, the exit code is not
-            setattr(sys, stream, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+    for name_of in ("stdout", "stderr"):
+        stream = getattr(sys, name_of)
+        if stream is None:  # closed by whoever called (`>&-`): what is said is lost, the exit code is not
+            setattr(sys, name_of, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+        elif isinstance(stream, TextIOWrapper):  # what the encoding of a terminal has no sign for is spelled out
+            stream.reconfigure(errors="backslashreplace")
     try:
         return answer()
     except KeyboardInterrupt:
         print(interrupted, file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        for kept in (sys.stdout, sys.stderr):  # what they still hold is said to nobody
-            os.dup2(os.open(os.devnull, os.O_WRONLY), kept.fileno())
+        _say_to_nobody(sys.stdout, sys.stderr)
         return UNREAD
     except SystemExit:
         raise
+    except OSError as error:
+        if (told := _of_surroundings(error)) is None:
+            return _own_fault(name, error)
+        code, why = told
+        print(f"{name}: {why}", file=sys.stderr)
+        return code
     except BaseException as error:  # the last line of defence: a panic of a library in Rust is no `Exception`
         return _own_fault(name, error)
+
+
+def _of_surroundings(error: OSError) -> tuple[int, str] | None:
+    """The exit code and the reason where what was called is sound and the place that it was called in is not."""
+    if error.filename is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        _say_to_nobody(sys.stdout)
+        return FAILED, f"the output cannot be written: {error.strerror}"
+    try:
+        os.getcwd()
+    except OSError:
+        return USAGE, "the folder that this was called in is gone"
+    return None
+
+
+def _say_to_nobody(*streams: IO[str]) -> None:
+    """What `streams` still hold is written nowhere."""
+    for stream in streams:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _own_fault(name: str, error: BaseException) -> int:

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from .codes import CODES
 from .diagnostic import Diagnostic, Severity, Span
-from .render import printable
+from .render import legible, printable
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -132,8 +132,8 @@ def _command(diagnostic: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
-    text = text.encode("utf-8", "replace").decode()  # half of a surrogate pair is no text
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    # A log shows what steers a terminal; half of a surrogate pair is no text.
+    return legible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

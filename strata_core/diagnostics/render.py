@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -221,10 +222,19 @@ def terminal_width(shown: str) -> int:
 
 
 def printable(text: str) -> str:
-    """`text` without characters that steer a terminal or turn the direction of writing: they are made visible."""
+    """`text` in a line, without characters that steer a terminal or turn the direction of writing: they are made
+    visible."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_VISIBLE.get(c, "�" if category(c) in ("Cc", "Cf", "Cs") else c) for c in text)
 
 
-_VISIBLE = {chr(code): chr(0x2400 + code) for code in range(32)} | {"\n": " ", "\t": " ", "\x7f": "␡"}
+def legible(text: str) -> str:
+    """`text` of any lines as a document shows it: what steers a terminal, or turns the direction of what follows, is
+    made visible; what people write with (joiners of emoji and of letters, marks of direction) stays."""
+    return _STEERING.sub(lambda found: _VISIBLE.get(found[0], "�"), text)
+
+
+_VISIBLE = {chr(code): chr(0x2400 + code) for code in range(32)}
+_VISIBLE |= {"\n": " ", "\t": " ", "\u2028": " ", "\u2029": " ", "\x7f": "␡"}
+_STEERING = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")

@@ -282,3 +282,33 @@ def test_closed_streams_leave_the_exit_code(cli, verb):
     cli.edit("models/paid.strata", "from sales", "from sale")
     ended = subprocess.run([sys.executable, "-c", RUN, verb], cwd=cli.root, preexec_fn=lambda: os.closerange(0, 3))
     assert ended.returncode == 1
+
+
+@pytest.mark.parametrize("arguments", [["check"], ["plan"], ["lineage", "--format", "json"], ["grammar"]])
+@pytest.mark.parametrize("unbuffered", ["1", ""])
+def test_a_disk_that_is_full_is_no_fault_of_ours(cli, monkeypatch, unbuffered, arguments):
+    if arguments == ["check"]:
+        cli.edit("models/paid.strata", "from sales", "from sale")
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-c", RUN, *arguments], cwd=cli.root, stdout=full, stderr=subprocess.PIPE
+        )
+    told = ended.stderr.decode().splitlines()
+    assert (ended.returncode, told[-1]) == (4, "strata: the output cannot be written: No space left on device")
+
+
+def test_what_a_terminal_has_no_sign_for_is_spelled_out(cli, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    cli.edit("models/paid.strata", "from sales", "from größe")
+    ended = subprocess.run([sys.executable, "-c", RUN, "check"], cwd=cli.root, capture_output=True)
+    assert ended.returncode == 1
+    assert b"gr\\xf6\\xdfe" in ended.stdout + ended.stderr
+
+
+def test_a_folder_that_is_gone_is_told(tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    run = f"import os\nos.rmdir({str(gone)!r})\n{RUN}"
+    ended = subprocess.run([sys.executable, "-c", run, "plan"], cwd=gone, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (2, "strata: the folder that this was called in is gone\n")

@@ -247,6 +247,19 @@ def test_nothing_that_people_wrote_becomes_markup(tmp_path: Path) -> None:
     assert not [i for i in Words(shown["shop/orders.html"]).ids if re.search(r"[^A-Za-z0-9_.~-]", i)]
 
 
+def test_no_text_of_a_contract_steers_a_terminal_or_turns_the_writing_of_a_page(tmp_path: Path) -> None:
+    odd = "a\\e[31mb\\a\\u202Ec"
+    sql = f'tests: [{{id: t, kind: sql, severity: blocking, sql: "select * from orders -- {odd}"}}]\n'
+    text = ORDERS.replace("name: Orders", f'name: "{odd}"') + f'purpose: "{odd}"\n{sql}'
+    files = files_of(checked(tmp_path, {PLACE: text}))
+    assert sorted(files) == ["index.html", "llms.txt", "shop/orders.html", "shop/orders.json", "shop/orders.md"]
+    for path, page_ in files.items():
+        assert not re.search("[\x1b\x07]", page_), path
+        assert ("\u202e" in page_) == (path == "shop/orders.json")
+        assert path.endswith("json") or "a␛[31mb␇�c" in page_.replace("\\[", "[") or path == "index.html"
+    assert json.loads(files["shop/orders.json"])["view"]["contract"]["name"] == "a\x1b[31mb\x07\u202ec"
+
+
 def test_a_product_may_be_drawn_on_both_sides_and_its_own_steps_are_not_drawn() -> None:
     contract = AuthoredContract.of(
         {

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strata_core.diagnostics import Diagnostic, Edit, Related, Severity, Span, Suggestion
-from strata_core.diagnostics.render import render_json, render_text
+from strata_core.diagnostics.render import legible, printable, render_json, render_text
 
 SOURCE = """\
 model a {
@@ -177,6 +177,13 @@ def test_characters_that_steer_a_terminal_are_made_visible():
     assert text(found, source="\x1b]0;x\u202e\r") == (
         "error[E001]: bad ␛[31m name �\n --> m.strata:1:1\n  |\n1 | ␛]0;x�\n  | ^ ␇\n\n"
     )
+
+
+def test_a_document_keeps_lines_and_joiners_and_nothing_that_steers():
+    assert legible("a\tb\nc\r\x1b[31m\x07\x85 \u202etxt\u2066 \ud800") == "a\tb\nc␍␛[31m␇� �txt� �"
+    for kept in ("👩\u200d🚀", "\u200f\u05e2\u05d1\u200e", "\u0645\u06cc\u200c\u062e", "co\xadoperate", "línea"):
+        assert legible(kept) == kept
+    assert printable("a\u2028b\u2029c") == "a b c"
 
 
 def test_json_has_a_stable_shape():

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...diagnostics.listing import listed
 from ...diagnostics.markdown import markdown_cell
+from ...diagnostics.render import legible
 from ...diagnostics.wording import plural
 from ..collation.candidate import TIERS
 from ..runtime_view import RuntimeView
@@ -25,7 +26,8 @@ _SHOWN = 12
 
 
 def site(products: Sequence[Documented]) -> Mapping[str, bytes]:
-    """The files by path: pages are at `<domain>/<product>.html`."""
+    """The files by path: pages are at `<domain>/<product>.html`. No text of a contract steers a terminal or turns the
+    writing of a page; the JSON has all texts as they are."""
     names = {p.view.id: p.view.contract.name for p in products}
     files = {"index.html": index_html(products), "llms.txt": llms_text(products)}
     for product in products:
@@ -36,7 +38,7 @@ def site(products: Sequence[Documented]) -> Mapping[str, bytes]:
         files[f"{place}.html"] = page_html(content, _beside("html", names), "../index.html", beside)
         files[f"{place}.md"] = page_markdown(content, _beside("md", names))
         files[f"{place}.json"] = json.dumps(for_agents(product), indent=2, ensure_ascii=False) + "\n"
-    return {path: text.encode() for path, text in files.items()}
+    return {path: (text if path.endswith(".json") else legible(text)).encode() for path, text in files.items()}
 
 
 def _beside(suffix: str, names: Mapping[str, str]) -> Callable[[str], str]:

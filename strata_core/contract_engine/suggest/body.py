@@ -9,6 +9,7 @@ import yaml
 
 from ...diagnostics import Diagnostic
 from ...diagnostics.markdown import markdown_cell, markdown_code
+from ...diagnostics.render import legible
 from ...diagnostics.wording import plural
 from ..authored import AuthoredContract, Decline
 from ..collation.candidate import SuggestedEdit
@@ -39,7 +40,7 @@ def body(
         f"{verdict}." if verdict == before else f"{verdict}; without these changes it is {before}.",
         *_for_reviewers(contract, made),
     )
-    return "\n".join(parts) + "\n"
+    return legible("\n".join(parts) + "\n")
 
 
 def _summary(
