@@ -129,7 +129,7 @@ class DbtDocuments:
             for group in ("nodes", "sources"):
                 if not all(isinstance(node, dict) for node in manifest[group].values()):
                     raise TypeError(f"a member of `{group}` is no object")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             message = f"`{config.manifest}` or its catalog is not what dbt writes: {type(error).__name__}: {error}"
             raise StrataError(Diagnostic("E033", message, fix="run `dbt parse` to write it again")) from None
         return manifest, catalog

@@ -26,7 +26,10 @@ def to_text(document: Mapping[str, JSON]) -> str:
 
 def from_text(text: str | bytes) -> dict[str, JSON]:
     """The object that `text` spells; `ValueError` for anything else, duplicate keys included."""
-    document = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+    try:
+        document = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("it nests too deep") from None
     if not isinstance(document, dict):
         raise ValueError(f"expected a JSON object, found {type(document).__name__}")
     return document

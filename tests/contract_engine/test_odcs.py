@@ -800,6 +800,14 @@ def test_durations() -> None:
     ] == ["24h", "2d", "3h", "daily", None, None, None, None]  # fmt: skip
 
 
+@pytest.mark.parametrize("content", ["", "\ufeff", "---\n", "# nothing\n"])
+def test_an_empty_document_is_told(tmp_path: Path, content: str) -> None:
+    write(tmp_path, {"strata.toml": '[project]\nname = "p"\n', "o.yaml": content.encode()})
+    code, _, err = run("import", "--from", "odcs", str(tmp_path / "o.yaml"), "--project", str(tmp_path))
+    assert code == 1
+    assert err.startswith("error[E170]: this is empty, not a contract of the standard\n --> o.yaml:")
+
+
 def test_export_and_import_on_the_command_line(tmp_path: Path) -> None:
     write(tmp_path, {"strata.toml": '[project]\nname = "p"\n', PLACE: FULL})
     code, out, err = run("export", "shop.orders", "--to", "odcs", "--project", str(tmp_path))

@@ -18,7 +18,8 @@ from strata_core.contract_engine.observations import Observations, SeenCheck, Se
 from strata_core.contract_engine.pipeline import examine, open_setting
 from strata_core.contract_engine.serving.publish import TARGETS, Provenance, prepare, publish, publishing
 from strata_core.contract_engine.serving.refresh import KEPT_SECONDS, Refreshed, refresh
-from strata_core.contract_engine.serving.standing import standing
+from strata_core.contract_engine.serving.standing import served_products, standing
+from strata_core.diagnostics import StrataError
 
 from .projects import ORDERS, PLACE, TODAY, checked, write
 
@@ -189,6 +190,37 @@ def test_status_answers_by_text_json_and_exit_code(root: Path) -> None:
     view.write_text("{")
     code, text = told(root, "status", *out)
     assert code == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "Expecting value: line 1 column 1 (char 0)"),
+        (b"<html>", "Expecting value: line 1 column 1 (char 0)"),
+        (b"[]", "expected a JSON object, found list"),
+        (b"[" * 100_000, "it nests too deep"),
+        (b'{"id": "shop.orders"}', "it is no runtime view"),
+        (b'{"contract": {}, "status": [], "freshness": 7}', "it is no runtime view"),
+    ],
+)
+def test_what_is_served_and_is_no_view_is_told(root: Path, content: bytes, why: str) -> None:
+    place = root / "out/current/views/shop/orders.json"
+    place.chmod(0o644)
+    place.write_bytes(content)
+    with pytest.raises(StrataError) as caught:
+        state(root)
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.message) == ("E160", f"`{place}` cannot be read: {why}")
+    assert found.fix == "publish again: `contract-engine publish`"
+
+
+@pytest.mark.parametrize("content", [b"{}", b'{"products": {}}', b'{"products": [7]}', b'{"products": [{"id": 7}]}'])
+def test_an_index_that_is_none_is_told(root: Path, content: bytes) -> None:
+    place = root / "out/current/index.json"
+    place.chmod(0o644)
+    place.write_bytes(content)
+    with pytest.raises(StrataError, match="it is no index of products"):
+        served_products(root / "out")
 
 
 def test_refresh_from_the_command_line_renews_what_was_promoted_and_nothing_else(root: Path) -> None:

@@ -28,3 +28,8 @@ def test_other_spellings_of_an_instant_are_refused(text: str) -> None:
 def test_what_is_no_json_is_not_written() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         document.to_text({"x": math.nan})
+
+
+def test_a_document_that_nests_too_deep_is_none() -> None:
+    with pytest.raises(ValueError, match="it nests too deep"):
+        document.from_text("[" * 100_000)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ...contract_engine.pipeline import Setting, examine
-from ...diagnostics import Diagnostic, StrataError
+from ...diagnostics import Diagnostic, Span, StrataError
 from ..exits import CLEAN, FINDINGS, exit_code
 from .answering import tell
 from .shared import on_contracts, place_contract
@@ -34,6 +34,10 @@ def import_command(setting: Setting, file: Path, standard: str, product: str | N
     name = shown.relative_to(setting.root).as_posix() if shown.is_relative_to(setting.root) else str(file)
     found: list[Diagnostic] = []
     document = read_yaml(name, file.read_bytes(), found.append)
+    if document is None and not found:
+        message = "this is empty, not a contract of the standard"
+        fix = "write its fields, `apiVersion: v3.1.0` and `kind: DataContract` first"
+        found.append(Diagnostic("E170", message, Span(name, 1, 1, 1, 1), fix=fix))
     contract = contract_of(document, product, layer, found.append) if document is not None else None
     tell(found, setting.root, "text", err=True)
     if contract is None:

@@ -4,7 +4,6 @@ served; ages are told at the moment of the question, since a view that nobody re
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, Literal
 from ...diagnostics import Diagnostic, StrataError
 from ...frozen import dataclass
 from ...regular_files import read_regular
+from ...store.document import from_text
 from .ages import age_state, age_told
 from .publish import CURRENT
 
@@ -45,13 +45,23 @@ class Standing:
 
 def served_products(out: Path) -> tuple[str, ...]:
     """The products that are published in `out`. Raises `StrataError` E160 where the index cannot be read."""
-    index = _read(out / CURRENT / "index.json")
-    return tuple(p["id"] for p in index["products"]) if index is not None else ()
+    place = out / CURRENT / "index.json"
+    match _read(place):
+        case None:
+            return ()
+        case {"products": [*products]} if all(isinstance(p, dict) and isinstance(p.get("id"), str) for p in products):
+            return tuple(p["id"] for p in products)
+        case _:
+            raise _unreadable(place, "it is no index of products")
 
 
 def served_view(out: Path, product: str) -> Any | None:
     """The runtime view that is served of a product, as JSON; None where none is. Raises `StrataError` E160."""
-    return _read(out / CURRENT / "views" / f"{product.replace('.', '/')}.json")
+    return _read(_place(out, product))
+
+
+def _place(out: Path, product: str) -> Path:
+    return out / CURRENT / "views" / f"{product.replace('.', '/')}.json"
 
 
 def standing(out: Path, product: str, now: datetime, agent: str | None = None) -> Standing:
@@ -60,6 +70,13 @@ def standing(out: Path, product: str, now: datetime, agent: str | None = None) -
     if view is None:
         told = Reason("not-published", "no version of it was promoted and published here")
         return Standing(product, "not published", False, (told,))
+    try:
+        return _told(product, view, now, agent)
+    except (KeyError, TypeError, AttributeError, ValueError):  # of another release, or of another program
+        raise _unreadable(_place(out, product), "it is no runtime view") from None
+
+
+def _told(product: str, view: Mapping[str, Any], now: datetime, agent: str | None) -> Standing:
     contract, stands = view["contract"], view["status"]
     reasons = [Reason(r["code"], r["message"], r.get("asset")) for r in stands["reasons"]]
     late = list(_grown_old(view, now))
@@ -98,12 +115,20 @@ def _permitted(view: Mapping[str, Any], agent: str | None, now: datetime) -> lis
     return [p for p in given if p.get("expires") is None or p["expires"] >= today]
 
 
-def _read(path: Path) -> Any | None:
+def _read(path: Path) -> dict[str, Any] | None:
     """What stands in a file of the release; None where there is none."""
     try:
-        return json.loads(read_regular(path))
+        content = read_regular(path)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
-        message = f"`{path}` cannot be read: {error}"
-        raise StrataError(Diagnostic("E160", message, fix="publish again: `contract-engine publish`")) from None
+    except OSError as error:
+        raise _unreadable(path, str(error.strerror)) from None
+    try:
+        return from_text(content)
+    except ValueError as error:
+        raise _unreadable(path, str(error)) from None
+
+
+def _unreadable(path: Path, why: str) -> StrataError:
+    fix = "publish again: `contract-engine publish`"
+    return StrataError(Diagnostic("E160", f"`{path}` cannot be read: {why}", fix=fix))
