@@ -260,6 +260,16 @@ def test_no_text_of_a_contract_steers_a_terminal_or_turns_the_writing_of_a_page(
     assert json.loads(files["shop/orders.json"])["view"]["contract"]["name"] == "a\x1b[31mb\x07\u202ec"
 
 
+def test_one_of_a_thing_is_told_as_one(tmp_path: Path) -> None:
+    agents = "agent_permissions:\n" + "".join(
+        f"  - {{agent: {name}, actions: [query], constraints: {{row_limit: {limit}}}}}\n"
+        for name, limit in (("one", 1), ("many", 10000))
+    )
+    page_ = files_of(checked(tmp_path, {PLACE: ORDERS + agents}))["shop/orders.html"]
+    for said in (">Made of 1 file<", ">1 row<", ">10,000 rows<"):
+        assert said in page_
+
+
 def test_a_product_may_be_drawn_on_both_sides_and_its_own_steps_are_not_drawn() -> None:
     contract = AuthoredContract.of(
         {

@@ -14,6 +14,7 @@ from typing import Any
 from ...diagnostics import Diagnostic, Related, Report, Severity
 from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
+from ...diagnostics.wording import plural
 from ...frozen import dataclass, replace
 from ..discover import contract_path
 from ..documents import Document, Mark, Path, finding, value_at
@@ -321,7 +322,7 @@ def _drift(
             if column["name"] not in found and path in provenance:
                 message = f"`{id_}` has no column `{column['name']}`, which the contract promises"
                 fix = did_you_mean(column["name"], sorted(found - names), "add it where the table is made")
-                related = (Related(facts.span, f"made here, with {len(found)} columns"),)
+                related = (Related(facts.span, f"made here, with {plural(len(found), 'column')}"),)
                 span = provenance[path].span
                 where = f"assets[{id_}].columns[{column['name']}]"
                 report(Diagnostic("E114", message, span, fix=fix, related=related, field_path=where))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from ...diagnostics.wording import plural
 from ..authored import AgentPermission, Asset
 from ..collation.candidate import TIERS, Tier
 from ..naming import split_ref
@@ -175,7 +176,7 @@ def _agents(product: Documented, _: Mapping[str, str]) -> Iterator[Block]:
 def _bounds(permission: AgentPermission) -> str:
     bounds = permission.constraints
     said = (
-        f"{bounds.row_limit} rows" if bounds.row_limit is not None else None,
+        plural(bounds.row_limit, "row") if bounds.row_limit is not None else None,
         f"columns {', '.join(bounds.columns)}" if bounds.columns else None,
         f"at most {bounds.max_classification}" if bounds.max_classification else None,
         "masked values only" if bounds.masked else None,

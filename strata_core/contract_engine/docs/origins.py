@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ...diagnostics.wording import plural
 from ..authored import AuthoredContract
 from ..collation.candidate import TIERS
 from .blocks import Block, Code, Facts, Folded, Line, Mark, Paragraph, Row, Table, Tone, compact, joined
@@ -67,7 +68,7 @@ def provenance(product: Documented, _: Mapping[str, str]) -> Iterator[Block]:
     yield Facts(tuple(facts))
     inputs = tuple(Row(((Code(i.path),), (Code(i.sha256),))) for i in made.inputs)
     if inputs:
-        yield Folded(f"Made of {len(inputs)} files", (Table("Files", ("file", "sha256"), inputs),))
+        yield Folded(f"Made of {plural(len(inputs), 'file')}", (Table("Files", ("file", "sha256"), inputs),))
     values = tuple(
         Row(((Code(path),), (TIERS[p.tier],), (Code(f"{p.span.file}:{p.span.line}"),))) for path, p in product.sources
     )

@@ -15,6 +15,7 @@ from ...contract.ages import parse_age
 from ...diagnostics import Diagnostic, Report, Severity, StrataError
 from ...diagnostics.listing import listed
 from ...diagnostics.suggest import did_you_mean
+from ...diagnostics.wording import plural
 from ...types import Bool, Date, Decimal, Float64, Int64, Money, String, Timestamp, ValueType
 from ...types.spelling import TypeSpellingError, parse_type
 from ..authored import Asset
@@ -182,7 +183,7 @@ def expectation_faults(test: ExpectationTest, asset: Asset) -> Iterator[Fault]:
                     yield f"`{value}` is no value of {kind}", ("values", k), fix
         case "referential":
             if len(expectation.columns) != len(expectation.to):
-                counts = f"{len(expectation.columns)} columns, and {len(expectation.to)} to find them in"
+                counts = f"{plural(len(expectation.columns), 'column')}, and {len(expectation.to)} to find them in"
                 yield f"there are {counts}", ("to",), "name one for each"
             elif len({split_ref(ref)[:2] for ref in expectation.to}) > 1:
                 yield "the columns to find values in are of several assets", ("to",), "name columns of one asset"
