@@ -13,7 +13,7 @@ from sqlglot import exp
 from ...relation.expressions import AggregateCall, Literal, WindowCall
 from ...types import FLOAT64, Float64, Money
 from ..float_sum import BUCKET_BITS, FINEST, LOWEST_BUCKET, MANTISSA_BITS
-from . import rounding, sql
+from . import decimal_sum, rounding, sql
 from .sql import SqlExpr
 
 Over = Callable[[SqlExpr], SqlExpr]
@@ -48,12 +48,22 @@ def _count(call: AggregateCall | WindowCall, argument: SqlExpr, _: list[exp.Orde
 
 
 def _sum(call: AggregateCall | WindowCall, argument: SqlExpr, _: list[exp.Ordered], over: Over) -> SqlExpr:
-    """DuckDB adds int64 and decimals in 128 bits; the cast back aborts where the sum does not fit."""
-    return sql.cast(over(sql.fn("sum", _distinct(call, argument))), sql.sql_type(call.inferred.type))
+    """DuckDB adds in 128 bits; the cast back aborts where the sum does not fit."""
+    return sql.cast(_total(call, argument, over), sql.sql_type(call.inferred.type))
+
+
+def _total(call: AggregateCall | WindowCall, argument: SqlExpr, over: Over) -> SqlExpr:
+    type_ = call.args[0].inferred.type
+    if not decimal_sum.is_wide(type_):
+        return over(sql.fn("sum", _distinct(call, argument)))
+    if isinstance(call, AggregateCall) and call.distinct:
+        return decimal_sum.distinct(argument, type_, over)
+    parts = decimal_sum.arguments(argument, type_)
+    return decimal_sum.whole({name: over(sql.fn("sum", part)) for name, part in parts.items()}, type_)
 
 
 def _avg(call: AggregateCall | WindowCall, argument: SqlExpr, _: list[exp.Ordered], over: Over) -> SqlExpr:
-    total = over(sql.fn("sum", _distinct(call, argument)))
+    total = _total(call, argument, over)
     count = over(sql.fn("count", _distinct(call, argument.copy())))
     if not isinstance(call.inferred.type, Money):
         return exp.Div(this=sql.cast(total, sql.DOUBLE), expression=count)
@@ -274,12 +284,20 @@ def combines(call: AggregateCall) -> bool:
 
 
 def partial(call: AggregateCall, args: list[SqlExpr]) -> SqlExpr:
-    """`call` over a part of a group; a sum keeps its 128 bits."""
-    return sql.fn("sum", *args) if call.function == "sum" else aggregate(call, args, [])
+    """`call` over a part of a group; a sum keeps its 128 bits, one of wide decimals its parts."""
+    if call.function != "sum":
+        return aggregate(call, args, [])
+    type_ = call.args[0].inferred.type
+    if not decimal_sum.is_wide(type_):
+        return sql.fn("sum", *args)
+    return sql.struct({n: sql.fn("sum", part) for n, part in decimal_sum.arguments(args[0], type_).items()})
 
 
 def combined(call: AggregateCall, part: SqlExpr) -> SqlExpr:
     """`call` over a group from its `partial` results."""
+    if call.function == "sum" and decimal_sum.is_wide(call.args[0].inferred.type):
+        names = (decimal_sum.USUAL, decimal_sum.HIGH, decimal_sum.LOW)
+        return decimal_sum.whole({n: sql.fn("sum", sql.member(part, n)) for n in names}, call.inferred.type)
     whole = sql.fn(COMBINED[call.function], part)
     return sql.cast(whole, sql.sql_type(call.inferred.type)) if COMBINED[call.function] == "sum" else whole
 
