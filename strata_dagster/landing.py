@@ -50,6 +50,7 @@ PARTITION = "{partition}"
 StoreLocation: TypeAlias = StrataProject | str | os.PathLike[str]
 """A project, whose store is meant, or the place of a store: a folder, or `s3://bucket/prefix`."""
 Mode = Literal["append", "replace"]
+MODES = ("append", "replace")
 Told: TypeAlias = MaterializeResult[None] | AssetCheckResult
 
 
@@ -71,6 +72,12 @@ class Landing:
     patterns: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.files, Sequence) or not all(isinstance(one, str) for one in self.files):
+            message = f"the landing in `{self.table}` names files by a text or several, not by {self.files!r}"
+            raise DagsterInvalidDefinitionError(message)
+        if self.mode not in MODES:
+            message = f"the landing in `{self.table}` is `append` or `replace`, not `{self.mode}`"
+            raise DagsterInvalidDefinitionError(message)
         patterns = (self.files,) if isinstance(self.files, str) else tuple(self.files)
         object.__setattr__(self, "patterns", patterns)
         if any(PARTITION in pattern for pattern in patterns) and self.partitions_def is None:
@@ -95,16 +102,20 @@ def land(
     description: str | None = None,
 ) -> Callable[[Callable[..., Any]], AssetsDefinition]:
     """An asset of a function whose result lands in the declared table `table`: an Arrow table, batch or reader, a frame
-    of polars or pandas, or paths of files; None where there is nothing new. The function takes the context, or nothing.
-    The asset is called `key`, else as the function."""
+    of polars or pandas, or paths of files; None, or no path, where there is nothing new. The function takes the
+    context, or nothing. The asset is called `key`, else as the function."""
 
     def decorated(fetch: Callable[..., Any]) -> AssetsDefinition:
-        takes_context = bool(inspect.signature(fetch).parameters)
+        parameters = inspect.signature(fetch).parameters
+        if len(parameters) > 1:
+            told = f"`{fetch.__name__}`, which lands in `{table}`, takes the context, or nothing"
+            raise DagsterInvalidDefinitionError(f"{told}, and not {', '.join(parameters)}")
         text = description or inspect.getdoc(fetch)
         landing = Landing(table, (), mode, key or fetch.__name__, partitions_def, group_name, text)
 
         def rows(context: AssetExecutionContext, _: Table) -> _Rows:
-            return _Rows(fetch(context) if takes_context else fetch())
+            found = fetch(context) if parameters else fetch()
+            return _Rows(None if isinstance(found, list | tuple) and not found else found)
 
         return _asset(landing, store, rows)
 

@@ -2,7 +2,7 @@
 
 # Without postponed annotations: Dagster compares those of an op with types.
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import dagster as dg
@@ -116,6 +116,45 @@ def test_what_the_table_does_not_take_fails_the_check_and_lands_nothing(
     assert rows(store) == 1
     unreadable = run(instance, asset)
     assert "StoreSourceInvalid" in str(checks(unreadable)[0][2])
+
+
+def test_text_that_is_not_utf8_fails_the_check_and_lands_nothing(store: Store, instance: dg.DagsterInstance) -> None:
+    Path("drop").mkdir()
+    Path("drop/a.csv").write_bytes(b"n,name\n1,caf\xe9\n")
+    refused = run(instance, events_asset())
+    ((_, passed, told),) = checks(refused)
+    assert (refused.success, passed) == (False, False)
+    assert "a.csv cannot be read: column name is not UTF-8" in str(told)
+    assert "save the file as UTF-8" in str(told)
+
+
+def test_a_function_that_finds_no_file_lands_nothing(store: Store, instance: dg.DagsterInstance) -> None:
+    @land(table="events", store="store")
+    def events() -> list[str]:
+        return []
+
+    assert run(instance, events).success
+    assert rows(store) == 0
+
+
+def test_what_cannot_land_is_told_when_the_code_location_loads() -> None:
+    def refused(give: Callable[[], object]) -> str:
+        with pytest.raises(dg.DagsterInvalidDefinitionError) as told:
+            give()
+        return str(told.value)
+
+    def fetched(context: object, other: object) -> None: ...
+
+    assert refused(lambda: Landing("events", "a.csv", mode="upsert")) == (  # type: ignore[arg-type]
+        "the landing in `events` is `append` or `replace`, not `upsert`"
+    )
+    for files in (None, 5, [None]):
+        assert refused(lambda given=files: Landing("events", given)) == (  # type: ignore[misc]
+            f"the landing in `events` names files by a text or several, not by {files!r}"
+        )
+    assert refused(lambda: land(table="events", store="store")(fetched)) == (
+        "`fetched`, which lands in `events`, takes the context, or nothing, and not context, other"
+    )
 
 
 def test_a_frame_lands_and_a_restatement_of_nothing_is_an_observation(

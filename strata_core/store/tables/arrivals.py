@@ -59,6 +59,10 @@ def _in_memory(target: Target, data: object) -> Arrival:
     return Arrival(rows.schema, _guarded(target, "the reader", rows))
 
 
+class _NotUnicodeError(Exception):
+    """Text of a file that is not UTF-8, of which Arrow would make bytes, or a string that nobody can read."""
+
+
 Open: TypeAlias = Callable[[Path, Mapping[str, pa.DataType]], tuple[pa.Schema, Iterable[pa.RecordBatch]]]
 
 
@@ -76,7 +80,10 @@ def _csv(path: Path, known: Mapping[str, pa.DataType]) -> tuple[pa.Schema, Itera
         column_types=dict(known), null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
     )
     reader = csv.open_csv(path, convert_options=convert)
-    return reader.schema, reader
+    schema = _named(reader.schema)
+    if found := [f.name for f in schema if pa.types.is_binary(f.type) and f.name not in known]:
+        raise _NotUnicodeError(f"column {found[0]}")
+    return schema, reader
 
 
 def _ndjson(path: Path, known: Mapping[str, pa.DataType]) -> tuple[pa.Schema, Iterable[pa.RecordBatch]]:
@@ -84,7 +91,24 @@ def _ndjson(path: Path, known: Mapping[str, pa.DataType]) -> tuple[pa.Schema, It
 
     parse = json.ParseOptions(explicit_schema=pa.schema(list(known.items())), unexpected_field_behavior="infer")
     reader = json.open_json(path, parse_options=parse)
-    return reader.schema, reader
+    return _named(reader.schema), _readable(reader)
+
+
+def _named(schema: pa.Schema) -> pa.Schema:
+    try:
+        schema.names  # noqa: B018  which decodes them
+    except UnicodeDecodeError:
+        raise _NotUnicodeError("the name of a column") from None
+    return schema
+
+
+def _readable(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        try:
+            batch.validate(full=True)
+        except pa.ArrowInvalid:
+            raise _NotUnicodeError("a value") from None
+        yield batch
 
 
 FORMATS: Mapping[str, Open] = MappingProxyType(
@@ -123,7 +147,7 @@ def _open(target: Target, path: Path) -> tuple[pa.Schema, Iterator[pa.RecordBatc
         raise StoreError("StoreSourceInvalid", table, f"table {table}: {path} has no ending that says what it is", fix)
     try:
         schema, batches = reads(path, target.known)
-    except (OSError, pa.ArrowException) as cause:
+    except (OSError, pa.ArrowException, _NotUnicodeError) as cause:
         raise _unreadable(target, str(path), cause) from None
     return schema, _guarded(target, str(path), batches)
 
@@ -131,7 +155,7 @@ def _open(target: Target, path: Path) -> tuple[pa.Schema, Iterator[pa.RecordBatc
 def _guarded(target: Target, source: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     try:
         yield from batches
-    except (OSError, pa.ArrowException) as cause:
+    except (OSError, pa.ArrowException, _NotUnicodeError) as cause:
         raise _unreadable(target, source, cause) from None
 
 
@@ -140,6 +164,9 @@ def _unreadable(target: Target, source: str, cause: Exception) -> StoreError:
     if isinstance(cause, FileNotFoundError):
         message = f"table {target.table}: there is no file {source}"
         return StoreError("StoreSourceInvalid", target.table, message, "correct the path")
+    if isinstance(cause, _NotUnicodeError):
+        message = f"table {target.table}: {source} cannot be read: {cause} is not UTF-8"
+        return StoreError("StoreSourceInvalid", target.table, message, "save the file as UTF-8")
     why = "a value does not fit its column" if isinstance(cause, ValueError) else type(cause).__name__
     whole = "; ".join(map(str, cause.args)) if isinstance(cause, pa.ArrowInvalid) else str(cause)
     told = why if target.masked else whole.splitlines()[0]

@@ -81,6 +81,9 @@ def injected_columns(declared: TableDeclaration) -> tuple[str, ...]:
 
 def _check_names(declared: TableDeclaration, arriving: pa.Schema) -> None:
     name = declared.name
+    if "" in arriving.names:
+        message = f"table {name}: column {arriving.names.index('') + 1} has no name"
+        raise StoreError("StoreSchemaMismatch", name, message, "name it, or leave it out, before it lands")
     for column in arriving.names:
         if column.startswith("_"):
             message = f"table {name}: the column {column} arrives, and names that begin with _ belong to the store"

@@ -84,15 +84,30 @@ def test_several_files_land_as_one_run_and_must_agree(world: World, tmp_path: Pa
         ("t.xlsx", "has no ending"),
         ("bad.parquet", "cannot be read"),
         ("bad.csv", "cannot be read"),
+        ("latin.csv", "latin.csv cannot be read: column b is not UTF-8"),
+        ("header.csv", "header.csv cannot be read: the name of a column is not UTF-8"),
+        ("latin.ndjson", "latin.ndjson cannot be read: a value is not UTF-8"),
+        ("header.ndjson", "header.ndjson cannot be read: the name of a column is not UTF-8"),
     ],
 )
 def test_what_cannot_be_read_is_refused(world: World, tmp_path: Path, data: Any, why: str) -> None:
     table = world.declare(PLAIN)
     (tmp_path / "bad.parquet").write_text("no parquet")
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n3\n")
+    (tmp_path / "latin.csv").write_bytes(b"a,b\n1,caf\xe9\n")
+    (tmp_path / "header.csv").write_bytes(b"a,caf\xe9\n1,2\n")
+    (tmp_path / "latin.ndjson").write_bytes(b'{"a": "caf\xe9"}\n')
+    (tmp_path / "header.ndjson").write_bytes(b'{"caf\xe9": 1}\n')
     given = str(tmp_path / data) if isinstance(data, str) else data
     assert why in str(refused("StoreSourceInvalid", lambda: table.land(given)))
     assert files_below(world.root / "tables/t") == ["log/00000000000000000001.json"]
+
+
+@pytest.mark.parametrize(("name", "text"), [("t.csv", "a,\n1,2\n"), ("t.ndjson", '{"a": 1, "": 2}\n')])
+def test_a_column_without_a_name_is_refused(world: World, tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    error = refused("StoreSchemaMismatch", lambda: world.declare(PLAIN).land(tmp_path / name))
+    assert "table t: column 2 has no name" in str(error)
 
 
 def test_declared_types_read_text(world: World, tmp_path: Path) -> None:
