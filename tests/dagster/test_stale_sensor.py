@@ -97,7 +97,9 @@ def test_a_model_that_fails_is_not_tried_again_where_what_it_reads_went_live(cha
     ticks = Ticks(chain)
     assert ticks.carried_out() == [["paid", "known", "by_country"]]
     assert [r["order_id"] for r in chain.live("paid")] == [1, 2, 3, 4]
-    assert [ticks.carried_out() for _ in range(3)] == [[], [], []]
+    assert ticks.carried_out() == []
+    assert ticks.told == "2 stale, asked for before, or waiting for what they read"
+    assert [ticks.carried_out() for _ in range(2)] == [[], []]
     chain.edit("models/sales/orders.strata", "enum {ES, MX}", "enum {ES, FR, MX}")
     assert ticks.carried_out() == [["known", "by_country"]]
     assert [r["country"] for r in chain.live("by_country")] == ["ES", "FR", "MX"]
