@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from dagster import AssetKey, ConfigurableIOManager, Failure, InputContext, Meta
 from pydantic import Field
 
 from strata_core.diagnostics import StrataError
+from strata_core.diagnostics.suggest import nearest
 from strata_core.digests import hexdigest
 from strata_core.frames import as_kind
 from strata_core.store import Store, Table
@@ -62,7 +63,9 @@ class StrataIOManager(ConfigurableIOManager):
         """The rows within the bounds that the input's metadata gives, as its annotation wants them."""
         given = dict(context.definition_metadata or {})
         upstream = context.upstream_output.definition_metadata if context.upstream_output is not None else {}
-        with _told(context.asset_key.to_user_string()):
+        asset = context.asset_key.to_user_string()
+        _require_spelled(asset, given)
+        with _told(asset):
             bounds: dict[str, Any] = {name: given[name] for name in BOUNDS if name in given}
             read = self._table(context, given.get(TABLE, upstream.get(TABLE))).read(**bounds)
             if read.bounds is not None:
@@ -72,6 +75,14 @@ class StrataIOManager(ConfigurableIOManager):
     def _table(self, context: InputContext | OutputContext, named: object) -> Table:
         name = named if isinstance(named, str) else "_".join(context.asset_key.path)
         return Store.at(self.store, endpoint=self.endpoint, region=self.region).opened(create=False).table(name)
+
+
+def _require_spelled(asset: str, given: Iterable[str]) -> None:
+    """Raise `Failure` where a bound is misspelled, which would bound nothing: the input would know what came later."""
+    for name in given:
+        if name not in BOUNDS and "/" not in name and (meant := nearest(name, BOUNDS)) is not None:
+            told = f"{asset}: `{name}` in the metadata of the input bounds nothing: did you mean `{meant}`?"
+            raise Failure(told, allow_retries=False)
 
 
 def run_id_of(run: str, key: AssetKey, partitions: Sequence[str]) -> str:

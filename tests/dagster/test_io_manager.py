@@ -107,6 +107,26 @@ def test_what_an_asset_returns_lands_with_its_metadata_and_is_read_within_bounds
     assert {"available_as_of": "2014-06-02T00:00:00.000000000Z", "inclusive": False} in bounds
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("availabel_as_of", "available_as_of"), ("As_Of", "as_of"), ("as_of_date", "as_of"), ("vintages", "vintage")],
+)
+def test_a_bound_that_is_misspelled_is_refused_and_not_left_out(store: Store, written: str, meant: str) -> None:
+    @dg.asset(ins={"gdp": dg.AssetIn(metadata={written: "2014-06-01"})})
+    def known(gdp: pa.Table) -> None: ...
+
+    failed = run(store, gdp, known, fails=True)
+    (told,) = [e.step_failure_data.user_failure_data.description for e in failed.all_events if e.is_step_failure]
+    assert told == f"gdp: `{written}` in the metadata of the input bounds nothing: did you mean `{meant}`?"
+
+
+def test_metadata_of_an_input_that_bounds_nothing_is_left_alone(store: Store) -> None:
+    @dg.asset(ins={"gdp": dg.AssetIn(metadata={"owner": "ana", "version": 3, "team/as_off": "x"})})
+    def known(gdp: pa.Table) -> None: ...
+
+    run(store, gdp, known)
+
+
 def test_a_frame_of_pandas_lands(store: Store) -> None:
     @dg.asset(metadata={"strata/table": "gdp"})
     def frame() -> pd.DataFrame:
