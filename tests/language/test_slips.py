@@ -131,6 +131,7 @@ IN_A_FILE = [
     ("fn f(x: str) -> list<model> { [] }", "write `Model` with a capital", "fn f(x: Str) -> List<Model> { [] }"),
     ("fn f(xs: List<Str>) -> List<Str> { for x in xs { x } }", "a list stands in brackets: `[value for x in list]`", "fn f(xs: List<Str>) -> List<Str> { [x for x in xs] }"),
     ("extern fn f(x: int64) -> int64 { duckdb: f }", 'give the expression of each engine as text: `duckdb: "f($x)"`', 'extern fn f(x: int64) -> int64 { duckdb: "f($x)" }'),
+    ('fn f(x: Str) -> Str { if (x == "a") { "b" } else { "c" } }', "write `if(condition, value, otherwise)`", 'fn f(x: Str) -> Str { if(x == "a", "b", "c") }'),
     ("extern f(x: int64) -> int64", 'a declared function is written `extern fn f(x: int64) -> int64 deterministic { duckdb: "f($x)" }`', 'extern fn f(x: int64) -> int64 { duckdb: "f($x)" }'),
     ("pipeline p { m }", 'in a pipeline stand `env: prod`, `models: [paid]` and `sources: { orders: from(csv: "…") }`', "pipeline p { models: [m] }"),
     ("pipeline p { models [m] }", "a colon stands before it", "pipeline p { models: [m] }"),
@@ -159,6 +160,11 @@ def test_a_slip_in_a_declaration(written: str, told: str, right: str) -> None:
     (error,) = parse_module(written, "f").diagnostics
     assert (error.code, error.fix) == ("E001", told)
     assert parse_module(right, "f").diagnostics == ()
+
+
+def test_an_arrow_stands_before_a_contract() -> None:
+    (error, _) = parse_module("model m contract C { from t }", "f").diagnostics
+    assert (error.code, error.fix) == ("E001", "an arrow stands before it: `-> contract …`")
 
 
 AROUND = {
