@@ -62,9 +62,9 @@ class Checked:
         return self.validated.passed(candidate) and all(d.span and d.span.file not in candidate.inputs for d in twice)
 
     def blocking(self, *candidates: Candidate) -> tuple[Diagnostic, ...]:
-        """What blocks `candidates`: found in the files that they are made of, in none, or in the promotion record,
-        which all of them are held against."""
-        files = frozenset(path for c in candidates for path in c.inputs)
+        """What blocks `candidates`: found in the files that they are made of, in none, in the promotion record, which
+        all of them are held against, or in the configuration: what else belongs to them is not known then."""
+        files = frozenset((CONFIG_NAME, *(path for c in candidates for path in c.inputs)))
         everywhere = (d.code == "E161" or d.span is None or d.span.file in files for d in self.diagnostics)
         return tuple(d for d, here in zip(self.diagnostics, everywhere, strict=True) if here and d.blocks)
 

@@ -123,6 +123,18 @@ def test_seed2_nothing_is_promoted_while_anything_blocks(tmp_path: Path) -> None
     assert [p.product for p in promoted(found, None, "shop.orders").promoted] == ["shop.orders"]
 
 
+@pytest.mark.parametrize("key", ["scan", "generated"])
+def test_nothing_is_promoted_while_the_configuration_leads_out_of_the_project(tmp_path: Path, key: str) -> None:
+    """Fragments that cannot be read may say more of a product than its contract does."""
+    found = checked(tmp_path, {PLACE: LIVE}, f'[contract_engine]\n{key} = ["../models"]\n')
+    with pytest.raises(StrataError) as stopped:
+        promoted(found)
+    assert [(d.code, str(d.span)) for d in stopped.value.diagnostics] == [
+        ("E109", "strata.toml:4:1"),
+        ("E160", f"{PLACE}:1:1"),
+    ]
+
+
 def test_seed2_a_failed_blocking_test_blocks_promotion_and_others_do_not(tmp_path: Path) -> None:
     failed = Observations((SeenTest("shop.orders", "none", "failed", "2026-11-30T10:00:00Z", 3, "3 rows"),))
     with pytest.raises(StrataError) as stopped:
