@@ -82,6 +82,7 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
     if at == 1 and tables.kinds[tokens[0].kind] in ("IDENT", "QUOTED"):
         at = 0  # a word that begins no declaration, and is no call that generates models either
     kinds = [token.kind for token in tokens[:at]]
+    expected = accepted(kinds, tables)
     token = tokens[at] if at < len(tokens) else after
     before = tokens[at - 1] if at else None
     near = max(0, at - _NEAR)
@@ -91,13 +92,12 @@ def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, t
     if at == 0 and token.text == "from" and (module := "".join(_until("import", tokens[1:]))):
         habit = f"a module is imported whole: `import {module}`"
     if habit is None and not field:
-        habit = advice([t.text for t in (*tokens[near : at + _NEAR], after)], at - near, accepted(kinds, tables))
+        habit = advice([t.text for t in (*tokens[near : at + _NEAR], after)], at - near, expected)
     if habit is None and before is not None and (word := _misspelled(before, accepted(kinds[:-1], tables), tables)):
         span = lines.span(before.start, before.end)
         change = replacement(span, word)
         message = f"unknown word `{before.text}`"
         return Diagnostic("E001", message, span, fix=f"did you mean `{word}`?", suggestions=(change,))
-    expected = accepted(kinds, tables)
     fix, text = (habit, None) if habit else _fix(tokens, at, token, expected, tables)
     place = lines.span(token.start, token.end)
     changes: tuple[Suggestion, ...] = () if text is None else (replacement(place, text),)
