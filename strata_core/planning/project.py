@@ -66,7 +66,8 @@ def open_project(path: Path | None = None, *, project: Path | None = None) -> Pr
     if not start.exists():
         raise StrataError(Diagnostic("E002", f"there is no file or folder `{start}`"))
     if start.is_file() and start.suffix != SUFFIX:
-        raise StrataError(Diagnostic("E073", f"`{start}` is no `{SUFFIX}` file", fix="give a module or a folder"))
+        fix = f"give its folder, `{start.parent}`" if start.name == CONFIG_NAME else "give a module or a folder"
+        raise StrataError(Diagnostic("E073", f"`{start}` is no `{SUFFIX}` file", fix=fix))
     root = find_project(start if start.is_dir() else start.parent)
     if start.is_file() and (root is None or not _belongs(start, root)):
         return _single(start)

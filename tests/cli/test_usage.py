@@ -58,6 +58,10 @@ ABSENT = {
     ),
     "a path that is no module": (("check", "sales.csv"), "error[E073]: `sales.csv` is no `.strata` file"),
     "a project that is no module": (("plan", "--project", "sales.csv"), "`sales.csv` is no `.strata` file"),
+    "the configuration of a project": (
+        ("plan", "--project", "strata.toml"),
+        "error[E073]: `strata.toml` is no `.strata` file\n  = help: give its folder, `.`\n",
+    ),
     "a folder without modules": (("check", "notes"), "`notes` holds no module of the project `sales`"),
 }
 

@@ -213,6 +213,13 @@ def test_seed0_s5b_e030_a_file_that_is_missing(fault, tmp_path):
     (tmp_path / "data/order.csv").write_text("")
     assert fault('csv: "data/orders.csv"')[2] == "did you mean `data/order.csv`?"
     assert fault('parquet: "data"')[1] == "source `s`: the folder `data` holds no Parquet file"
+    (tmp_path / "data/order.csv").unlink()
+    (tmp_path / "data/orders.csv").mkdir()
+    assert fault('csv: "data/orders.csv"') == (
+        "E030",
+        "source `s`: `data/orders.csv` is a folder, and one file is meant",
+        "name one file of it; the Parquet files of a folder are read as one table by `parquet:`",
+    )
 
 
 def test_seed0_s5b_e030_a_source_that_is_nowhere(fault):

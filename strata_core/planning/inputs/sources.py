@@ -144,6 +144,9 @@ def _text(option: OptionValue) -> str | None:
 
 def _file(root: Path, location: str) -> Path:
     path = root / location
+    if path.is_dir():
+        fix = "name one file of it; the Parquet files of a folder are read as one table by `parquet:`"
+        raise StrataError(Diagnostic("E030", f"`{location}` is a folder, and one file is meant", fix=fix))
     close = nearest(path.name, _names_in(path.parent)) if not path.is_file() else None
     fix = f"did you mean `{Path(location).with_name(close)}`?" if close else "the path is relative to the project"
     return _present(path, f"there is no file `{location}`", fix)
