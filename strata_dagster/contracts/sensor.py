@@ -20,6 +20,7 @@ from dagster import (
     AssetMaterialization,
     AssetSelection,
     DagsterInstance,
+    DagsterInvalidDefinitionError,
     DefaultSensorStatus,
     EventLogEntry,
     RunRequest,
@@ -87,6 +88,7 @@ def strata_contract_sensor(
     asset that it covers was materialized, observed, checked or failed to be, when the store published one, and when an
     asset grows older than is promised.
     """
+    _require_products(contracts)
     watch = _Watch(contracts)
     keys = sorted(contracts.keys.values())
     return SensorDefinition(
@@ -97,6 +99,12 @@ def strata_contract_sensor(
         asset_selection=AssetSelection.assets(*keys),
         description="Renews data products when what they are made of changes, or something happens to their assets.",
     )
+
+
+def _require_products(given: object) -> None:
+    if not isinstance(given, ContractAssets):
+        told = f"the sensor takes what `strata_contract_assets` gives, and not a {type(given).__name__}"
+        raise DagsterInvalidDefinitionError(told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -555,6 +555,12 @@ def test_a_project_without_contracts_has_no_assets_and_a_sensor_that_skips(shop:
         assert sensor.evaluate_tick(context).run_requests == []
 
 
+def test_a_sensor_of_something_else_than_products_is_told_when_it_loads(location: Location) -> None:
+    with pytest.raises(dg.DagsterInvalidDefinitionError) as refused:
+        strata_contract_sensor([*location.contracts])  # type: ignore[arg-type]
+    assert str(refused.value) == "the sensor takes what `strata_contract_assets` gives, and not a list"
+
+
 @pytest.mark.parametrize("text", ["", "17", "{}", "[]", '{"marks": 1}', "no json", '{"marks": {"made": "x"}}'])
 def test_a_cursor_that_somebody_else_wrote_begins_anew(text: str) -> None:
     assert cursor_of(text) is None
