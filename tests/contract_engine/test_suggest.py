@@ -117,6 +117,32 @@ def test_line_ends_stay() -> None:
     assert text == (CONTRACT + "purpose: To bill.\n").replace("\n", "\r\n")
 
 
+def test_what_is_added_stands_before_the_end_wherever_that_is() -> None:
+    added = edit(("purpose",), "To know.")
+    for text, after in (
+        ("id: a\nname: b", "id: a\nname: b\npurpose: To know.\n"),
+        ("---\nid: a\n...\n", "---\nid: a\npurpose: To know.\n...\n"),
+        ("id: a\n... # end\n\n# note\n", "id: a\npurpose: To know.\n... # end\n\n# note\n"),
+        ("id: a # x", "id: a # x\npurpose: To know.\n"),
+        ("\ufeffid: a\r\nname: b", "\ufeffid: a\r\nname: b\r\npurpose: To know.\r\n"),
+    ):
+        assert edited(text, [added])[0] == after
+
+
+def test_a_text_that_cannot_be_edited_is_left_as_it_is() -> None:
+    assert edited("id: a\t# x\n", [edit(("purpose",), "p")]) == ("id: a\t# x\n", ())
+
+
+@given(st.sampled_from(["", "\n", "# end", "# end\n", "\n\n", "...", "...\n# end"]), st.booleans())
+def test_law_an_edited_text_says_what_it_said_and_what_was_added(end: str, flow: bool) -> None:
+    body = "assets: [{id: a, kind: table}]" if flow else "assets:\n- id: a\n  kind: table"
+    text, made = edited(f"{body}\n{end}", [edit(("tests", 0), {"id": "t"}), edit(("purpose",), "p")])
+    assert len(made) == 2
+    document = read_yaml("c.yaml", text.encode(), lambda d: pytest.fail(str(d)))
+    assert document is not None
+    assert document.data == {"assets": [{"id": "a", "kind": "table"}], "tests": [{"id": "t"}], "purpose": "p"}
+
+
 def test_an_edit_that_is_overtaken_is_left_out() -> None:
     for one in (
         edit(("version",), "0.3.0", "0.2.0"),

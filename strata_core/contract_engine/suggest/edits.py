@@ -12,12 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
+import yaml
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import LiteralScalarString
 
 from ..collation.candidate import SuggestedEdit
 from ..yaml_dump import yaml_text
+
+_END = re.compile(r"^\.\.\.[ \t]*(?:#[^\n]*)?\n?(?:[ \t]*(?:#[^\n]*)?\n)*\Z", re.MULTILINE)
+"""The mark of the end of a document, and the comments behind it."""
 
 
 def edited_files(
@@ -44,23 +49,40 @@ def edited(text: str, edits: Iterable[SuggestedEdit]) -> tuple[str, tuple[Sugges
     if "\r\n" in text:
         changed, made = edited(text.replace("\r\n", "\n"), edits)
         return (changed.replace("\n", "\r\n") if made else text), made
-    plain = _written(text, ())[0]
-    changed, made = _written(text, edits)
+    end = _END.search(text)
+    if end is not None:  # what is added stands before the mark
+        changed, made = edited(text[: end.start()], edits)
+        return (changed + text[end.start() :] if made else text), made
+    ended = text if text.endswith("\n") else f"{text}\n"
+    try:
+        plain = _written(ended, ())[0]
+        changed, made = _written(ended, edits)
+    except YAMLError:  # such as a tab before a comment, which others read
+        return text, ()
     if not made:
         return text, ()
-    return _merged(text, plain, changed), made
+    merged = _merged(ended, plain, changed)
+    # Rather a text that is laid out anew than one that says something else.
+    return (merged if _says(merged) == _says(changed) else changed), made
+
+
+def _says(text: str) -> object:
+    try:
+        return yaml.load(text, yaml.CSafeLoader)
+    except yaml.YAMLError as error:
+        return error
 
 
 def _written(text: str, edits: Iterable[SuggestedEdit]) -> tuple[str, tuple[SuggestedEdit, ...]]:
-    yaml = YAML(typ="rt")
-    yaml.preserve_quotes = True
-    yaml.width = 110
+    ruamel = YAML(typ="rt")
+    ruamel.preserve_quotes = True
+    ruamel.width = 110
     offset = _offset(text)
-    yaml.indent(mapping=2, sequence=offset + 2, offset=offset)
-    data = yaml.load(text)
+    ruamel.indent(mapping=2, sequence=offset + 2, offset=offset)
+    data = ruamel.load(text)
     made = tuple(edit for edit in edits if _set(data, edit))
     out = io.StringIO()
-    yaml.dump(data, out)
+    ruamel.dump(data, out)
     return out.getvalue(), made
 
 
