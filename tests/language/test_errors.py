@@ -27,7 +27,7 @@ STATEMENT = "a statement (`from`, `filter`, `select`, …)"
         ("filter a <> 1", "1:21 E001 expected an expression, found `>` | write `!=` for unequal"),
         ("filter a not in [1]", f"1:20 E001 expected `}}`, an operator, {STATEMENT} or a name, found `not` | write `not` before the comparison: `not x in [1, 2]`"),
         ("let a == 1", "1:17 E001 expected `=`, found `==` | `=` gives a name its value"),
-        ("filter", '1:18 E001 expected an expression, found `}` | a condition follows: `filter amount > 0 and country == "ES"`'),
+        ("filter", '1:18 E001 expected an expression, found `}` | a condition is written `amount > 0 and country == "ES"`'),
         ("join_left t", "1:23 E001 expected `as` or a join condition (`on …`), found `}` | a join is written `join_left customers on customers.id == customer_id`"),
         ("take 1 2", f"1:18 E001 expected `..`, `}}`, {STATEMENT} or a name, found `2` | write `take 10` for the first ten rows, `take 11..20` for the next ten"),
         ("take x", "1:16 E001 expected a whole number, found `x` | write the number out: rows are taken as in `take 10`"),

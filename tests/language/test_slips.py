@@ -179,10 +179,11 @@ AROUND = {
     "test {": "test m {{ {} }}",
     "given": "test m {{ {} }}",
     "given {": "test m {{ expect {} }}",
-    "expect": "test m {{ {} }}",
+    "expect": "test m {{ expect {} }}",
     "expect {": "test m {{ expect {} }}",
     "fn {": "fn f(xs: List<Str>) -> List<Model> {{ {} }}",
     "extern {": "extern fn f(x: int64) -> int64 {{ {} }}",
+    **dict.fromkeys(("filter", "where"), "model m {{ filter {} }}"),
     "over": "model m {{ derive {{ n = sum(x) {} }} }}",
     **dict.fromkeys(("import", "source", "contract", "domain", "model", "pipeline", "test", "fn", "extern"), "{}"),
 }
