@@ -129,8 +129,13 @@ def test_what_is_added_stands_before_the_end_wherever_that_is() -> None:
         assert edited(text, [added])[0] == after
 
 
+def test_tabs_before_comments_stay_and_those_within_a_text_are_its_own() -> None:
+    for text in ("id: a\t# x\nname: b \t\n", 'id: "a\t#b"\nname: c\n'):
+        assert edited(text, [edit(("purpose",), "p")])[0] == f"{text}purpose: p\n"
+
+
 def test_a_text_that_cannot_be_edited_is_left_as_it_is() -> None:
-    assert edited("id: a\t# x\n", [edit(("purpose",), "p")]) == ("id: a\t# x\n", ())
+    assert edited('id: "a\t#b"\t# x\n', [edit(("purpose",), "p")]) == ('id: "a\t#b"\t# x\n', ())
 
 
 @given(st.sampled_from(["", "\n", "# end", "# end\n", "\n\n", "...", "...\n# end"]), st.booleans())

@@ -23,6 +23,8 @@ from ..yaml_dump import yaml_text
 
 _END = re.compile(r"^\.\.\.[ \t]*(?:#[^\n]*)?\n?(?:[ \t]*(?:#[^\n]*)?\n)*\Z", re.MULTILINE)
 """The mark of the end of a document, and the comments behind it."""
+_TABS = re.compile(r"\t+(?=[ \t]*(?:#|$))", re.MULTILINE)
+"""Tabs before a comment or the end of a line, which ruamel.yaml does not read."""
 
 
 def edited_files(
@@ -53,11 +55,13 @@ def edited(text: str, edits: Iterable[SuggestedEdit]) -> tuple[str, tuple[Sugges
     if end is not None:  # what is added stands before the mark
         changed, made = edited(text[: end.start()], edits)
         return (changed + text[end.start() :] if made else text), made
-    ended = text if text.endswith("\n") else f"{text}\n"
+    ended = text if text.endswith(("\n", "\r")) else f"{text}\n"
+    untabbed = _TABS.sub(" ", ended)
+    readable = untabbed if _says(untabbed) == _says(ended) else ended
     try:
-        plain = _written(ended, ())[0]
-        changed, made = _written(ended, edits)
-    except YAMLError:  # such as a tab before a comment, which others read
+        plain = _written(readable, ())[0]
+        changed, made = _written(readable, edits)
+    except YAMLError:  # what is odd enough to be read by others alone
         return text, ()
     if not made:
         return text, ()
