@@ -18,6 +18,7 @@ from ..planning.config import CONFIG_NAME, ProjectConfig, find_project, read_con
 from ..planning.kept.revisions import Revision, first_revision, revised
 from ..planning.project import IGNORED_FOLDERS, SUFFIX, Project, module_paths, read_project
 from ..planning.texts import SourceText
+from ..regular_files import read_regular
 from .state import State, relative
 from .text import Text
 
@@ -192,7 +193,7 @@ class EditedProject:
             return None
         file = self.home.root / path
         try:
-            return Text.of(file.read_bytes(), self.encoding) if self._counts(file) else None
+            return Text.of(read_regular(file), self.encoding) if self._counts(file) else None
         except OSError:
             return None
 
@@ -239,7 +240,7 @@ def _readable(root: Path, entries: Iterable[Path]) -> tuple[SourceText, ...]:
         for path in module_paths(entry) if entry.is_dir() else [entry]:
             try:
                 shown = relative(path, root)
-                found.setdefault(shown, SourceText(shown, path.read_bytes()))
+                found.setdefault(shown, SourceText(shown, read_regular(path)))
             except OSError:
                 continue
     return tuple(found.values())
@@ -247,7 +248,7 @@ def _readable(root: Path, entries: Iterable[Path]) -> tuple[SourceText, ...]:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError:
         return b""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -212,6 +213,21 @@ def test_a_configuration_that_is_not_valid_and_then_is(tmp_path: Path, editors: 
     # Without it, the file belongs to the folder of the workspace.
     config.unlink()
     editor.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": config.as_uri(), "type": 3}]})
+    assert [f[0] for f in editor.findings(uri)] == ["W001"]
+
+
+def test_a_pipe_among_the_modules_is_told_and_not_waited_for(tmp_path: Path, editors: Editors) -> None:
+    folder = write(tmp_path, {"strata.toml": CONFIG, "models/m.strata": SOURCE + "model m { from orders }\n"})
+    os.mkfifo(folder / "models/a.strata")
+    editor = editors(folder)
+    uri = editor.open(folder / "models" / "m.strata")
+    assert [f[0] for f in editor.findings(uri)] == ["W001"]
+    told = [d["message"].splitlines()[0] for d in editor.found[(folder / "strata.toml").as_uri()]]
+    assert told == ["`models/a.strata` cannot be read: it is a pipe, and no regular file"]
+    editor.notify("textDocument/didOpen", {"textDocument": {
+        "uri": (folder / "models/a.strata").as_uri(), "languageId": "strata", "version": 1, "text": "",
+    }})  # fmt: skip
+    editor.notify("textDocument/didClose", {"textDocument": {"uri": (folder / "models/a.strata").as_uri()}})
     assert [f[0] for f in editor.findings(uri)] == ["W001"]
 
 
