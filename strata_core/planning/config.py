@@ -7,6 +7,7 @@ accepted. Paths are relative to the folder of `strata.toml`.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -188,12 +189,17 @@ def read_config(root: Path) -> ProjectConfig:
     if not path.exists():
         return ProjectConfig(name=root.resolve().name or "strata")
     try:
-        text = read_regular(path).decode("utf-8-sig")
+        text = _text(path)
     except OSError as error:
         raise StrataError(_invalid(f"{CONFIG_NAME} cannot be read: {error.strerror}", "", "", None)) from None
     except UnicodeDecodeError:
         raise StrataError(_invalid(f"{CONFIG_NAME} is not UTF-8", "", "", "save it as UTF-8")) from None
     return parse_config(text, root)
+
+
+def _text(path: Path) -> str:
+    """The text of a `strata.toml`, without the mark that some editors begin it with."""
+    return read_regular(path).removeprefix(BOM_UTF8).decode()
 
 
 def has_contract_folders(root: Path, config: ProjectConfig) -> bool:
@@ -233,7 +239,7 @@ def _not_toml(message: str, text: str) -> Diagnostic:
 def config_fault(root: Path, path: str, message: str, fix: str) -> Diagnostic:
     """E073 at the key `path` (`section.key`) of the project's `strata.toml`."""
     try:
-        text = read_regular(root / CONFIG_NAME).decode("utf-8")
+        text = _text(root / CONFIG_NAME)
     except (OSError, UnicodeDecodeError):
         text = ""
     return _invalid(message, text, path, fix)

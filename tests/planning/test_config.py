@@ -10,6 +10,7 @@ from strata_core.planning.config import (
     EngineConfig,
     EnvironmentConfig,
     ProjectConfig,
+    config_fault,
     find_project,
     read_config,
 )
@@ -207,6 +208,12 @@ def test_e073_bytes_that_are_no_text(root):
         read_config(root)
     (found,) = caught.value.diagnostics
     assert (found.code, found.message) == ("E073", "strata.toml is not UTF-8")
+
+
+def test_the_mark_that_some_editors_begin_a_file_with_is_no_text(root):
+    (root / "strata.toml").write_bytes(b"\xef\xbb\xbf[project]\r\nname = 'p'\r\n")
+    assert read_config(root).name == "p"
+    assert str(config_fault(root, "project.name", "it is odd", "").span) == "strata.toml:2:1"
 
 
 def test_the_nearest_file_upwards_is_the_project(root):
