@@ -2,8 +2,8 @@
 
 An int64 is `[+-]digits`, a decimal also has a point, a float64 also an exponent, or is `inf`, `infinity`, `nan`; a bool
 is `true` or `false`, in any case. A date is `YYYY-MM-DD`; a timestamp a date, or a date, a space or `T`,
-`HH:MM[:SS[.ffffff]]` and perhaps `Z`; a uuid has hyphens, in any case; JSON is that of RFC 8259. Each
-reader raises `ValueError` that says what is wrong.
+`HH:MM[:SS[.ffffff]]` and perhaps `Z`; a uuid has hyphens, in any case; JSON is that of RFC 8259. Each reader raises
+`ValueError` that says what is wrong.
 
 And the other way: a value as text, the same in `cast(x, "string")`, in reports and in tables for people.
 """

@@ -2,8 +2,7 @@
 
 Rounding (design `engines.md`): decimal or float64 to decimal or money goes half away from zero, float64 to int64
 half even, decimal to int64 half away. A float64 is read as the shortest decimal that names it, so that
-`cast(1.115, "decimal(10,2)")` is 1.12. Text is
-read as `types.texts` says.
+`cast(1.115, "decimal(10,2)")` is 1.12. Text is read as `types.texts` says.
 
 To text: the shortest spelling that reads back; float64 with a point or exponent as Python's `repr`, -0.0 as `0.0`;
 a timestamp with a space, its fraction without trailing zeros. All text spelled here is ASCII but for strings.
