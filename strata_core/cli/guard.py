@@ -107,7 +107,7 @@ def _guarded(
             if told := (*verdicts[-1].lints, *verdicts[-1].violations):
                 shown.say(rendered(told, lines, err=True))
         done = promote(guard, verdicts, message=f"guard {', '.join(p.name for p in promises)}")
-        record_refused(guard, verdicts)
+        record_refused(guard, verdicts, done)
     if format_ == "json":
         click.echo(json.dumps(_as_json(verdicts, done, environment), indent=2, ensure_ascii=False))
     else:

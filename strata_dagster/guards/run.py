@@ -227,7 +227,7 @@ class Guarding:
         try:
             if decision.publishes:
                 done = publish(decision.sound.values(), message=f"Dagster run {run}", tags={RUN_ID: run})
-            record_refused(guard, self.judged.values())
+            record_refused(guard, self.judged.values(), done)
         except StrataError as error:
             stopped = error
             because = f"because it could not be published ({', '.join(d.code for d in error.diagnostics)})"

@@ -18,6 +18,7 @@ from strata_core.contract_engine.pin.promoting import promote
 from strata_core.diagnostics import Diagnostic, StrataError
 from strata_core.lineage.selection import find
 from strata_core.planning.catalog import read_catalog
+from strata_core.planning.guarded.refusals import standing_refusals
 from strata_core.planning.lineage import project_lineage
 from strata_core.planning.live.dropping import drop_environment
 from strata_core.planning.live.promotion import Promotion
@@ -137,6 +138,28 @@ def test_a_rollback_tells_of_blocking_tests_that_the_old_rows_of_a_guarded_table
     )
     result = CliRunner().invoke(strata, ["rollback", "2", "--project", str(root)], standalone_mode=False)
     assert result.stderr == ""
+
+
+def test_a_refusal_that_sound_rows_ended_comes_back_with_no_rollback_and_no_drop(root: Path) -> None:
+    def guard(**columns: list[Any]) -> tuple[int, list[str]]:
+        rows(root, **columns)
+        return run("guard", "orders", root=root)[0], refused()
+
+    def refused() -> list[str]:
+        store = Store.open(root.parent / "store")
+        return list(standing_refusals(store, store.environment("prod").head(), "prod")[1])
+
+    assert guard() == (0, [])
+    assert guard(country=["FR", "ES"]) == (3, ["orders"])
+    assert guard(id=[3, 2]) == (0, [])
+    assert run("rollback", "1", root=root)[0] == 0
+    assert refused() == []
+    assert guard(country=["FR", "ES"]) == (3, ["orders"])
+    assert run("rollback", "2", root=root)[0] == 0
+    assert refused() == ["orders"], "those rows are refused still"
+    assert guard(id=[4, 3]) == (0, [])
+    assert drop_environment(open_project(project=root), "prod").removed == ("orders",)
+    assert refused() == []
 
 
 def test_a_guarded_table_is_selected_by_name_and_a_model_brings_it_along(root: Path) -> None:

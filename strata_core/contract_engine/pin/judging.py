@@ -49,8 +49,8 @@ class Verdict:
     `report` is the pin's, absent where the rows could not be read (`faults`); `tests` those of the contract, asked of
     the candidate; `kept` is there where all is sound, and `approved` what owners approved of how it differs from what
     readers rest on; `breaks` is what they did not approve, and `lints` what keeps nothing from being live; `live` is
-    what was live before. `place` says where the rows
-    were, `left_out` which columns have no type to be kept in, `seconds` is wall time.
+    what was live before. `place` says where the rows were, `left_out` which columns have no type to be kept in,
+    `seconds` is wall time.
 
     Of rows that are several partitions of a table, `partitions` has the verdict on each, and `kept` is the table with
     those of them that may be live.

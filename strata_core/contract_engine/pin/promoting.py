@@ -1,5 +1,5 @@
 """Promote: what was judged sound of guarded tables goes live in one step, beside what others publish meanwhile; of what
-was refused, that it was is kept."""
+was refused, that it was is kept until sound rows go live."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def _published(
     return published_beside(environment, guard.base, found, published, on)
 
 
-def record_refused(guard: Guard, verdicts: Iterable[Verdict]) -> None:
+def record_refused(guard: Guard, verdicts: Iterable[Verdict], done: Promotion) -> None:
     """Keep in the store that candidates, or partitions of them, were refused, when and why: asked after what is sound
-    was promoted, so that this does not end it. Raises `StrataError` E092, E094."""
+    was promoted (`done`), so that this does not end it. Raises `StrataError` E092, E094."""
     found = {v.promise.name: (v.promise.reference, v.place, headline(v.violations)) for v in verdicts if v.violations}
-    if found:
-        record_refusals(guard.store, guard.environment, found)
+    if found or done.promoted:
+        record_refusals(guard.store, guard.environment, found, done.promoted)

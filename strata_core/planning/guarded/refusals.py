@@ -1,13 +1,14 @@
 """Refusals: which candidates of guarded tables broke their contract, when and why, kept in the store.
 
 A refused candidate is not kept, and what is live of its table stays (Seed 0 §5 C). That there was one is kept: who
-reads the table is to know that newer rows exist, and why they are not live. A publication that is later than the
-refusal ends it: the latest verdict counts.
+reads the table is to know that newer rows exist, and why they are not live. Sound rows end it, for the latest verdict
+counts: those that a guard makes live take it out of what is kept, so that neither a rollback nor a drop brings it back;
+those that come from another environment are later than it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ...diagnostics import Diagnostic, StrataError
 from ...frozen import dataclass
@@ -28,24 +29,29 @@ class Refusal:
     why: str
 
 
-def record_refusals(store: Store, environment: str, refused: Mapping[str, tuple[str, str, str]]) -> None:
-    """Keep that candidates of the tables `refused` were, as of now: by table the contract, the place and the reason.
-    Raises `StrataError` E092, E094."""
+def record_refusals(
+    store: Store, environment: str, refused: Mapping[str, tuple[str, str, str]], live: Collection[str] = ()
+) -> None:
+    """Keep that candidates of the tables `refused` were, as of now: by table the contract, the place and the reason;
+    and no longer what was refused of those of which sound rows went `live`. Raises `StrataError` E092, E094."""
     log = store.refusals(environment)
     while True:
         head = log.head()
         known = _decode(log.read(head)) if head else {}
         now = next_instant(max((one.at for one in known.values()), default=0))
-        made = {name: Refusal(now, *told) for name, told in refused.items()}
+        made = {name: one for name, one in known.items() if name not in live}
+        made |= {name: Refusal(now, *told) for name, told in refused.items()}
+        if made == known:
+            return
         try:
-            log.append("refusal", {"tables": {n: _encode(r) for n, r in {**known, **made}.items()}}, expected=head)
+            log.append("refusal", {"tables": {n: _encode(r) for n, r in made.items()}}, expected=head)
             return
         except LogConflictError:
             continue
 
 
 def standing_refusals(store: Store, version: EnvironmentVersion, environment: str) -> tuple[int, Mapping[str, Refusal]]:
-    """How many times something was refused in `environment`, and by table the refusals later than what `version` has
+    """A number that grows with each refusal in `environment`, and by table the refusals later than what `version` has
     live of it. Raises `StrataError` E092, E094."""
     log = store.refusals(environment)
     head = log.head()
