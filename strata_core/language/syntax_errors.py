@@ -20,7 +20,7 @@ from .found import Found, first_fix
 from .habits import BEGINNING, JINJA, advice, beginning
 from .lalr import accepted
 from .scanner import CLOSING, Lines, Problem, Token
-from .syntax_fixes import SYNTAX_FIXES
+from .syntax_fixes import OPERATORS, SYNTAX_FIXES
 from .tables import Tables
 
 
@@ -72,6 +72,8 @@ _KIND_WORDS = {
 _MOST_PHRASES = 5
 _NEAR = 8
 """Tokens on each side of an error among which a habit is looked for."""
+_BEHIND_NAMES = OPERATORS | {":", "=", ",", "}", ")", "]", "{", "as", "on", "asc", "desc"}
+"""Tokens that follow a word of the language where it was meant as a name."""
 
 
 def syntax_error(tokens: Sequence[Token], after: Token, at: int, lines: Lines, tables: Tables) -> Diagnostic:
@@ -213,7 +215,7 @@ def _fix(
         return f"did you mean `{meant}`?", meant
     if "," in expected and _is_operand(token, tables) and at and _is_operand(tokens[at - 1], tables):
         return "separate two entries by a comma", None
-    if "IDENT" in expected and token.text in tables.keywords and after in (":", "=", ",", ".", "}", ")", "]", "(", "{"):
+    if "IDENT" in expected and token.text in tables.keywords and after in _BEHIND_NAMES:
         return f"`{token.text}` is a reserved word; as a name it is written in backquotes", f"`{token.text}`"
     return form_of(clause) or BEGINNING, None
 

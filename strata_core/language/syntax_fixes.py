@@ -12,8 +12,8 @@ from .habits import JINJA
 
 _STATEMENTS = frozenset({"join", "filter", "where", "let", "select", "derive", "group", "aggregate", "sort", "}"})
 _DECLARATIONS = frozenset({"model", "source", "contract", "test", "pipeline", "fn", "domain", "import"})
-_OPERATORS = frozenset({*("+", "-", "*", "/", "%", "||", ".", "("), *("==", "!=", "<", "<=", ">", ">=")})
-_OPERATORS |= {"and", "or", "like", "rlike", "in", "is"}
+OPERATORS = frozenset({*("+", "-", "*", "/", "%", "||", ".", "("), *("==", "!=", "<", "<=", ">", ">=")})
+OPERATORS |= {"and", "or", "like", "rlike", "in", "is"}
 _ATTRIBUTES = frozenset({"owner", "reason", "description", "label", "staleness_ok"})
 _COLONS = _ATTRIBUTES | {"strategy", "key", "cursor", "merge_strategy", "merge_keys", "cdc_column"}
 _COLONS |= {"partition_by", "sort", "rows", "available_as_of"}
@@ -193,7 +193,12 @@ SYNTAX_FIXES: tuple[Row, ...] = (
         None,
     ),
     (
-        lambda f: "on" in f.expected and (f.after in (".", "==") or f.text in ("where", "filter", "if")),
+        # Where a name may stand, `on` may be one.
+        lambda f: (
+            "on" in f.expected
+            and "IDENT" not in f.expected
+            and (f.after in (".", "==") or f.text in ("where", "filter", "if"))
+        ),
         "write `on` before the condition",
         None,
     ),
@@ -255,7 +260,7 @@ SYNTAX_FIXES: tuple[Row, ...] = (
         None,
     ),
     (
-        lambda f: {"=", "}"} <= f.expected and f.text in _OPERATORS,
+        lambda f: {"=", "}"} <= f.expected and f.text in OPERATORS,
         "give the output a name: `name = expression`",
         None,
     ),

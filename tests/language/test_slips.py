@@ -165,6 +165,26 @@ def test_a_slip_in_a_declaration(written: str, told: str, right: str) -> None:
     assert parse_module(right, "f").diagnostics == ()
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "derive {{ {} = 1 }}",
+        "select {{ a, {} }}",
+        "filter {} > 1",
+        "filter t.{} in [1]",
+        "sort {{ {} desc }}",
+        "expand {} as x",
+        "join_left {} on a == b",
+        "join_left u on {}.a == a",
+    ],
+)
+@pytest.mark.parametrize("word", ["filter", "where", "from", "group", "source"])
+def test_a_word_of_the_language_that_is_meant_as_a_name(body: str, word: str) -> None:
+    error = parse_module(f"model m {{ from t {body.format(word)} }}", "f").diagnostics[0]
+    assert error.fix == f"`{word}` is a reserved word; as a name it is written in backquotes"
+    assert parse_module(f"model m {{ from t {body.format(f'`{word}`')} }}", "f").diagnostics == ()
+
+
 def test_an_arrow_stands_before_a_contract() -> None:
     (error, _) = parse_module("model m contract C { from t }", "f").diagnostics
     assert (error.code, error.fix) == ("E001", "an arrow stands before it: `-> contract …`")
