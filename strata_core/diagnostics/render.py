@@ -43,7 +43,8 @@ def render_text(
     @cache
     def lines(file: str) -> Sequence[str]:
         source = sources(file)
-        return source.split("\n") if source is not None else ()
+        # A byte order mark counts in no column.
+        return source.removeprefix("\ufeff").split("\n") if source is not None else ()
 
     return "".join(f"{_one(diagnostic, lines, color, width)}\n" for diagnostic in diagnostics)
 

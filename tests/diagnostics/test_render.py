@@ -46,6 +46,13 @@ def test_one_line():
     )
 
 
+def test_a_byte_order_mark_is_in_no_column():
+    found = Diagnostic("E001", "expected a declaration", span(1, 1, 1, 5))
+    assert text(found, source="\ufeffmodl a {\n}\n") == (
+        "error[E001]: expected a declaration\n --> m.strata:1:1\n  |\n1 | modl a {\n  | ^^^^\n\n"
+    )
+
+
 def test_a_file_is_looked_at_once_however_many_findings_it_has():
     asked = []
 
