@@ -17,7 +17,7 @@ from .config import MAIN, find_project
 from .dbt import find_documents, version_warning
 from .git_revisions import GitRevision, open_range
 from .kept.revisions import first_revision, revised
-from .project import Project, compile_, keep_compilation, kept_compilation
+from .project import Project, compile_, content_parts, kept_compilation
 from .promised import promised
 
 
@@ -130,18 +130,20 @@ def revision_diff(written: str, folder: Path) -> RevisionDiff:
 
 def _compiled(before: Project, after: Project) -> tuple[CompiledProject, CompiledProject]:
     """Both compiled. Where neither is kept from an earlier time, the second is made of the first: it costs what the
-    edits between them reach."""
-    kept = [kept_compilation(project) for project in (before, after)]
-    if any(kept) or before.config != after.config:
+    edits between them reach. They are kept as one, since most of either is the other's."""
+    key = cache.content_key("revisions", repr([content_parts(project) for project in (before, after)]).encode())
+    pair = cache.load(key)
+    if isinstance(pair, tuple):
+        return pair
+    if before.config != after.config or any(kept_compilation(project) for project in (before, after)):
         return compile_(before), compile_(after)
     first = first_revision(before)
     texts = {file.path: file.content for file in after.files}
     gone = dict.fromkeys(file.path for file in before.files if file.path not in texts)
     second = revised(first, {**texts, **gone})
-    old, new = first.standing(), second.standing()
-    keep_compilation(before, old)
-    keep_compilation(after, new)
-    return old, new
+    made = first.standing(), second.standing()
+    cache.save(key, made)
+    return made
 
 
 def _side(compiled: CompiledProject) -> Side:

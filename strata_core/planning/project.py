@@ -137,7 +137,7 @@ def compile_(project: Project) -> CompiledProject:
         compiled = compile_project(modules)
         found = in_order((*problems, *compiled.diagnostics))
         compiled = replace(compiled, diagnostics=ruled(found, project.files, project.config.lint))
-        keep_compilation(project, compiled)
+        cache.save(_key(project), compiled)
     return compiled
 
 
@@ -145,13 +145,12 @@ def kept_compilation(project: Project) -> CompiledProject | None:
     """What `compile_` kept of a project with the same text."""
     from ..analysis.compiled import CompiledProject
 
-    kept = cache.load(cache.content_key("project", *content_parts(project)))
+    kept = cache.load(_key(project))
     return kept if isinstance(kept, CompiledProject) else None
 
 
-def keep_compilation(project: Project, compiled: CompiledProject) -> None:
-    """Keep what `project` was compiled to, for whoever compiles the same text again."""
-    cache.save(cache.content_key("project", *content_parts(project)), compiled)
+def _key(project: Project) -> str:
+    return cache.content_key("project", *content_parts(project))
 
 
 def compile_sound(project: Project) -> CompiledProject:

@@ -40,6 +40,16 @@ def test_a_dirty_tree_is_compared_with_a_revision(repo):
     assert git(repo.root, "status", "--porcelain") == "M models/totals.strata"
 
 
+def test_two_revisions_are_compiled_once(repo, monkeypatch):
+    repo.edit("models/totals.strata", "total = sum(amount)", "total = max(amount)")
+    commit(repo.root, "the largest")
+    first = repo("lineage-diff", "HEAD~1..HEAD")
+    for name in ("first_revision", "compile_"):
+        monkeypatch.setattr(f"strata_core.planning.lineage.{name}", lambda *_: pytest.fail("compiled again"))
+    assert "computed otherwise: sum(amount) → max(amount)" in first.out
+    assert repo("lineage-diff", "HEAD~1..HEAD") == first
+
+
 def test_a_breaking_change_exits_1_and_names_whom_it_reaches(repo):
     repo.edit("models/paid.strata", "amount: money(EUR) nonnull", "amount: money(EUR)")
     repo.edit("models/sales.strata", "amount: money(EUR) nonnull", "amount: money(EUR)")
