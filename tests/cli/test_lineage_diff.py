@@ -41,6 +41,9 @@ def test_a_dirty_tree_is_compared_with_a_revision(repo):
 
 
 def test_two_revisions_are_compiled_once(repo, monkeypatch):
+    # Texts of this test alone: what other tests compiled is kept each by itself.
+    repo.edit("models/totals.strata", "total = sum(amount)", "total = sum(amount) /* of two revisions */")
+    commit(repo.root, "all")
     repo.edit("models/totals.strata", "total = sum(amount)", "total = max(amount)")
     commit(repo.root, "the largest")
     first = repo("lineage-diff", "HEAD~1..HEAD")
